@@ -1,0 +1,41 @@
+//! One call with everything decided but the elements of its tensors.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Dtype, Intent, Passing, TensorKind, Value};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AbstractInput {
+    pub arguments: Vec<AbstractArgument>,
+    /// For a layer: the arguments of the call on the constructed object.
+    pub layer_arguments: Option<Vec<AbstractArgument>>,
+    pub intent: Intent,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AbstractArgument {
+    pub name: String,
+    pub passing: Passing,
+    pub value: AbstractValue,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AbstractValue {
+    /// Already concrete: numbers, text, dtypes, None.
+    Literal(Value),
+    Tensor { kind: TensorKind, dtype: Dtype, shape: Vec<u64>, fill: Fill },
+    NdArray { dtype: Dtype, shape: Vec<u64>, fill: Fill },
+    List(Vec<AbstractValue>),
+    Tuple(Vec<AbstractValue>),
+    Dict(Vec<(AbstractValue, AbstractValue)>),
+}
+
+/// Which elements a tensor may get.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Smallest allowed element, if bounded.
+    pub lower: Option<f64>,
+    /// Largest allowed element, if bounded.
+    pub upper: Option<f64>,
+}

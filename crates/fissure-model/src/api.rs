@@ -1,0 +1,42 @@
+//! The thing under test, and what the installed library says about it.
+
+use serde::{Deserialize, Serialize};
+
+/// One API function or layer class.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Api {
+    /// The name people use: `torch.nn.functional.avg_pool2d`, `tf.gather`.
+    pub title: String,
+    /// The import name of the library: `torch`, `tensorflow`, `mxnet`.
+    pub package: String,
+    /// The dotted path of the object, starting with the package: `tensorflow.gather`.
+    pub path: String,
+    /// The library version the spec was written for, as text.
+    pub version: String,
+    /// A class that is constructed first and whose object is then called with an input.
+    pub layer: bool,
+}
+
+/// A parameter as the installed library declares it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignatureParam {
+    pub name: String,
+    /// `positional_only`, `positional_or_keyword`, `keyword_only`, `var_positional`, `var_keyword`:
+    /// the names of Python's `inspect` module in lower case.
+    pub kind: String,
+    /// Source text of the default, if there is one.
+    pub default: Option<String>,
+}
+
+/// What the installed library answers when asked about an [`Api`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// Version of the library that answered.
+    pub library_version: String,
+    /// Why the object cannot be found, if it cannot.
+    pub missing: Option<String>,
+    pub callable: bool,
+    pub is_class: bool,
+    /// `None` when the library does not tell (many built-in functions).
+    pub params: Option<Vec<SignatureParam>>,
+}

@@ -1,0 +1,60 @@
+//! What a person gets to see.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Api, ConcreteInput, Execution, OutcomeKind};
+
+/// An oracle's judgement of one execution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub kind: OutcomeKind,
+    pub confidence: Confidence,
+    /// What a reader needs to tell two verdicts of one kind apart: `SIGFPE`, `RuntimeError`, `exit 3`.
+    pub detail: String,
+    /// Worth noting but explained by the input itself (a timeout or memory limit with a huge
+    /// argument): listed, not counted as a finding.
+    pub note: bool,
+}
+
+/// How sure a verdict is, highest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    Crash,
+    InternalError,
+    Contract,
+    Numeric,
+    Performance,
+    Documentation,
+}
+
+/// How a failure behaves when its own script is run in a fresh process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reproduction {
+    pub failures: u32,
+    pub runs: u32,
+}
+
+impl Reproduction {
+    pub fn is_stable(self) -> bool {
+        self.runs > 0 && self.failures == self.runs
+    }
+}
+
+/// One distinct failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Stable id: same API, kind and signature → same id. Also the folder's name.
+    pub id: String,
+    pub api: Api,
+    pub verdict: Verdict,
+    /// What merges duplicates, one part per line.
+    pub signature: String,
+    pub input: ConcreteInput,
+    pub execution: Execution,
+    /// `None` until it has been tried in a fresh process.
+    pub reproduction: Option<Reproduction>,
+    pub library_version: String,
+    pub python_version: String,
+    pub seed: u64,
+}

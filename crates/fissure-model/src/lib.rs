@@ -1,0 +1,29 @@
+//! The nouns of Fissure as plain data.
+//!
+//! Every other crate speaks in these types; this one does no I/O and knows no library, no solver
+//! and no process. The pipeline reads, left to right:
+//!
+//! [`Spec`] → [`AbstractInput`] → [`ConcreteInput`] → [`Execution`] → [`Verdict`] → [`Finding`]
+
+mod abstract_input;
+mod api;
+mod dtype;
+mod execution;
+mod expression;
+mod finding;
+mod input;
+mod spec;
+mod value;
+
+pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill};
+pub use api::{Api, Signature, SignatureParam};
+pub use dtype::{Dtype, DtypeFamily};
+pub use execution::{Exception, Execution, Outcome, OutcomeKind};
+pub use expression::{Comparison, Expression, Operator};
+pub use finding::{Confidence, Finding, Reproduction, Verdict};
+pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
+pub use spec::{
+    Bound, Constraint, Dim, DtypeTerm, Element, NdimTerm, Param, Range, Role, ShapeTerm, Spec,
+    Structure, TensorKind,
+};
+pub use value::{TensorData, TensorValue, Value};
