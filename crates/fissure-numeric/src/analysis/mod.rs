@@ -1,0 +1,1 @@
+//! Call sites, input sources and regions of a Python program, from its source.

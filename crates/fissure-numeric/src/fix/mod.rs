@@ -1,0 +1,1 @@
+//! Stable rewrites as text edits.
