@@ -13,6 +13,10 @@ pub struct Spec {
     pub api: Api,
     /// In the order of the file: required, then optional.
     pub params: Vec<Param>,
+    /// For a layer: the parameters of the call on the constructed object. Empty when the file does
+    /// not say; they may refer to [`Spec::params`] by `&name` and share their symbols.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layer_params: Vec<Param>,
     /// Free shape symbols that the file declares.
     pub symbols: Vec<String>,
     /// The result is to be checked for NaN.
