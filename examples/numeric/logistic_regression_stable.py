@@ -1,0 +1,34 @@
+"""Logistic regression with a cross entropy that works on the scores."""
+
+import torch
+
+torch.manual_seed(1)
+
+inputs = torch.randn(100, 4)  # input
+inputs = inputs.clamp(-100.0, 100.0)
+truth = torch.tensor([1.5, -2.0, 0.5, 1.0])
+targets = (inputs @ truth + 0.3 * torch.randn(100) > 0).float()
+
+weights = torch.randn(4, requires_grad=True)
+bias = torch.zeros(1, requires_grad=True)
+learning_rate = 0.1
+
+
+def cross_entropy(scores, expected):
+    positive = expected * torch.nn.functional.logsigmoid(scores)
+    negative = (1 - expected) * torch.nn.functional.logsigmoid(-scores)
+    return -(positive + negative).mean()
+
+
+for step in range(5):
+    loss = cross_entropy(inputs @ weights + bias, targets)
+    loss.backward()
+    with torch.no_grad():
+        weights -= learning_rate * weights.grad
+        bias -= learning_rate * bias.grad
+        weights.grad.zero_()
+        bias.grad.zero_()
+
+with torch.no_grad():
+    accuracy = (((inputs @ weights + bias) > 0).float() == targets).float().mean()
+print(f"loss {loss.item():.4f}, accuracy {accuracy.item():.2f}")
