@@ -24,8 +24,17 @@ pub struct AbstractArgument {
 pub enum AbstractValue {
     /// Already concrete: numbers, text, dtypes, None.
     Literal(Value),
-    Tensor { kind: TensorKind, dtype: Dtype, shape: Vec<u64>, fill: Fill },
-    NdArray { dtype: Dtype, shape: Vec<u64>, fill: Fill },
+    Tensor {
+        kind: TensorKind,
+        dtype: Dtype,
+        shape: Vec<u64>,
+        fill: Fill,
+    },
+    NdArray {
+        dtype: Dtype,
+        shape: Vec<u64>,
+        fill: Fill,
+    },
     List(Vec<AbstractValue>),
     Tuple(Vec<AbstractValue>),
     Dict(Vec<(AbstractValue, AbstractValue)>),

@@ -49,7 +49,10 @@ pub enum Mode {
 pub enum Intent {
     Conform,
     /// Exactly this category of exactly this parameter is broken.
-    Violate { param: String, category: Category },
+    Violate {
+        param: String,
+        category: Category,
+    },
     Ignore,
 }
 

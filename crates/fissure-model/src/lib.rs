@@ -12,6 +12,7 @@ mod execution;
 mod expression;
 mod finding;
 mod input;
+mod scalar;
 mod spec;
 mod value;
 
@@ -22,6 +23,7 @@ pub use execution::{Exception, Execution, Outcome, OutcomeKind};
 pub use expression::{Comparison, Expression, Operator};
 pub use finding::{Confidence, Finding, Reproduction, Verdict};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
+pub use scalar::Scalar;
 pub use spec::{
     Bound, Constraint, Dim, DtypeTerm, Element, NdimTerm, Param, Range, Role, ShapeTerm, Spec,
     Structure, TensorKind,

@@ -39,7 +39,10 @@ pub enum Value {
     /// A named object of an importable module, by dotted path (`torch.strided`, `torch.relu`).
     Object(String),
     /// The result of calling a named object (`torch.device("cpu")`, `torch.nn.Linear(4, 4)`).
-    Call { path: String, arguments: Vec<Value> },
+    Call {
+        path: String,
+        arguments: Vec<Value>,
+    },
 }
 
 /// Elements of a tensor, row-major.
@@ -64,7 +67,9 @@ pub struct TensorData {
 impl TensorValue {
     /// Number of elements; `None` if it does not fit 64 bits.
     pub fn elements(&self) -> Option<u64> {
-        self.shape.iter().try_fold(1u64, |product, dim| product.checked_mul(*dim))
+        self.shape
+            .iter()
+            .try_fold(1u64, |product, dim| product.checked_mul(*dim))
     }
 
     /// Bytes of the whole tensor (pattern repeated).
@@ -188,14 +193,23 @@ mod tests {
             Value::Int(-3),
             Value::Float(f64::NEG_INFINITY),
             Value::Float(-0.0),
-            Value::Dict(vec![(Value::Text("k".into()), Value::Dtype(Dtype::Bfloat16))]),
+            Value::Dict(vec![(
+                Value::Text("k".into()),
+                Value::Dtype(Dtype::Bfloat16),
+            )]),
             Value::Tensor(TensorValue {
                 dtype: Dtype::Int16,
                 shape: vec![2, 3],
-                data: TensorData { pattern: vec![1, 0, 255, 127].into() },
+                data: TensorData {
+                    pattern: vec![1, 0, 255, 127].into(),
+                },
             }),
         ]);
         let text = serde_json::to_string(&value).unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value, "{text}");
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap(),
+            value,
+            "{text}"
+        );
     }
 }
