@@ -1,1 +1,5 @@
-//! Placeholder.
+//! What an API accepts: constraint files and documentation become a [`fissure_model::Spec`].
+
+mod hints;
+
+pub use hints::{Kind, ParamHints, hints};

@@ -1,0 +1,114 @@
+//! What sort of Python object an argument is.
+
+use fissure_model::{Param, Spec, Value};
+
+use super::ParamHints;
+
+/// The sort of a documented argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    Tensor,
+    SparseTensor,
+    NdArray,
+    Int,
+    Float,
+    Complex,
+    Bool,
+    /// An integer or a float.
+    Number,
+    Text,
+    List(Option<Box<Kind>>),
+    Tuple(Option<Box<Kind>>),
+    /// A list or a tuple; also "iterable".
+    Sequence(Option<Box<Kind>>),
+    Dict,
+    /// Anything a tensor can be made from: a number, nested lists, an array.
+    ArrayLike,
+    /// A dtype object of the library.
+    Dtype,
+    Device,
+    Layout,
+    MemoryFormat,
+    /// A random generator object.
+    Generator,
+    /// A function.
+    Callable,
+    /// A neural-network module.
+    Module,
+    /// A path or an open file.
+    File,
+    /// A named class that cannot be made from plain data (`ProcessGroup`).
+    Other(String),
+}
+
+impl Kind {
+    /// Ready values for the kinds that are not drawn from a domain of their own. Empty for kinds
+    /// that the generator draws (numbers, tensors, …) and for what has no such value.
+    pub fn objects(&self, package: &str) -> Vec<Value> {
+        let object = |path: &str| Value::Object(format!("{package}.{path}"));
+        let call = |path: &str, arguments: Vec<Value>| Value::Call {
+            path: format!("{package}.{path}"),
+            arguments,
+        };
+        match (self, package) {
+            (Kind::Device, "torch") => {
+                vec![
+                    call("device", vec![Value::Text("cpu".into())]),
+                    Value::Text("cpu".into()),
+                ]
+            }
+            (Kind::Device, "mxnet") => vec![call("cpu", vec![])],
+            (Kind::Device, _) => vec![Value::Text("cpu".into())],
+            (Kind::Layout, "torch") => vec![object("strided")],
+            (Kind::MemoryFormat, "torch") => {
+                vec![object("preserve_format"), object("contiguous_format")]
+            }
+            (Kind::Generator, "torch") => vec![call("Generator", vec![])],
+            (Kind::Callable, "torch") => ["relu", "sin", "square", "sum"]
+                .into_iter()
+                .map(object)
+                .collect(),
+            (Kind::Callable, "tensorflow") => {
+                vec![object("nn.relu"), object("math.sin"), object("math.square")]
+            }
+            (Kind::Module, "torch") => vec![
+                call("nn.Linear", vec![Value::Int(4), Value::Int(4)]),
+                call("nn.ReLU", vec![]),
+                call(
+                    "nn.Conv2d",
+                    vec![Value::Int(3), Value::Int(3), Value::Int(3)],
+                ),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    pub fn is_tensor(&self) -> bool {
+        matches!(self, Kind::Tensor | Kind::SparseTensor)
+    }
+}
+
+/// Names that mean the same wherever they occur; used only where no type is stated.
+pub(super) fn from_name(spec: &Spec, param: &Param, hints: &mut ParamHints) {
+    let torch = spec.api.package == "torch";
+    match param.name.as_str() {
+        "out" if torch => hints.output = true,
+        _ => {}
+    }
+    if hints.stated {
+        return;
+    }
+    let kind = match param.name.as_str() {
+        "device" | "map_location" => Kind::Device,
+        "generator" => Kind::Generator,
+        "layout" if torch => Kind::Layout,
+        "memory_format" => Kind::MemoryFormat,
+        "dtype" => Kind::Dtype,
+        "requires_grad" | "keepdim" | "keepdims" | "inplace" => Kind::Bool,
+        "module" | "model" if torch => Kind::Module,
+        "func" | "fn" | "callable" => Kind::Callable,
+        "f" | "file" | "filename" | "filepath" | "path" | "fname" => Kind::File,
+        _ => return,
+    };
+    hints.kinds.push(kind);
+}
