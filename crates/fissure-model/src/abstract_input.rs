@@ -47,4 +47,24 @@ pub struct Fill {
     pub lower: Option<f64>,
     /// Largest allowed element, if bounded.
     pub upper: Option<f64>,
+    pub scheme: FillScheme,
+}
+
+/// What sort of numbers a tensor holds, within its bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FillScheme {
+    /// A tester's mix: small numbers of both signs, some boundaries.
+    #[default]
+    Mixed,
+    /// From 0 to 1.
+    Unit,
+    /// Above 0.
+    Positive,
+    /// Whole numbers from 0, below this bound.
+    Index(u64),
+    Zeros,
+    Ones,
+    /// Identity matrices in the last two dimensions.
+    Identity,
 }

@@ -16,7 +16,7 @@ mod scalar;
 mod spec;
 mod value;
 
-pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill};
+pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill, FillScheme};
 pub use api::{Api, Signature, SignatureParam};
 pub use dtype::{Dtype, DtypeFamily};
 pub use execution::{Exception, Execution, Outcome, OutcomeKind};
