@@ -58,3 +58,10 @@ pub struct Finding {
     pub python_version: String,
     pub seed: u64,
 }
+
+impl Finding {
+    /// Listed, but not counted: explained by the input itself, or never seen to fail again.
+    pub fn is_note(&self) -> bool {
+        self.verdict.note || self.reproduction.is_some_and(|tried| tried.failures == 0)
+    }
+}
