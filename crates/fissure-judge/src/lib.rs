@@ -1,1 +1,67 @@
-//! Placeholder.
+//! Execution → verdict.
+//!
+//! [`kind`] counts an execution, [`judge`] decides whether a person should hear of it. Each oracle
+//! is one file under `oracle/`; the comment at its top is its user page, and [`oracles`] hands
+//! those pages out.
+//!
+//! Both functions are called for every input of a run. For a plain accepted or rejected input they
+//! allocate nothing and read the exception's message once.
+
+mod input_facts;
+mod oracle;
+mod signal;
+
+use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Verdict};
+
+pub use oracle::fatal_signal::handled_fault;
+pub use oracle::internal_error::internal_error_phrase;
+pub use oracle::{OracleInfo, oracles};
+pub use signal::{is_fault, signal_name};
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JudgeOptions {
+    /// A NaN in the result can become a verdict.
+    pub check_nan: bool,
+}
+
+/// How this execution is counted.
+pub fn kind(execution: &Execution) -> OutcomeKind {
+    match &execution.outcome {
+        Outcome::Accepted { nan: false } => OutcomeKind::Accepted,
+        Outcome::Accepted { nan: true } => OutcomeKind::Nan,
+        Outcome::Rejected(exception) => match internal_error_phrase(exception) {
+            Some(_) => OutcomeKind::InternalError,
+            None => OutcomeKind::Rejected,
+        },
+        Outcome::Fatal(_) => OutcomeKind::Fatal,
+        Outcome::Crash { signal } if is_fault(*signal) => OutcomeKind::Crash,
+        Outcome::Crash { .. } => OutcomeKind::Exit,
+        Outcome::Exit { .. } => match execution.log.as_deref().and_then(handled_fault) {
+            Some(_) => OutcomeKind::Crash,
+            None => OutcomeKind::Exit,
+        },
+        Outcome::Timeout => OutcomeKind::Timeout,
+        Outcome::OutOfMemory => OutcomeKind::OutOfMemory,
+        Outcome::NotBuilt(_) => OutcomeKind::NotBuilt,
+    }
+}
+
+/// What the oracles say about this execution; `None` when there is nothing to report.
+pub fn judge(
+    api: &Api,
+    input: &ConcreteInput,
+    execution: &Execution,
+    options: &JudgeOptions,
+) -> Option<Verdict> {
+    match kind(execution) {
+        OutcomeKind::Accepted | OutcomeKind::Rejected | OutcomeKind::NotBuilt => None,
+        OutcomeKind::Crash => oracle::fatal_signal::judge(execution),
+        OutcomeKind::Exit => oracle::unexpected_exit::judge(execution),
+        OutcomeKind::Fatal => oracle::fatal_exception::judge(execution),
+        OutcomeKind::InternalError => oracle::internal_error::judge(execution),
+        OutcomeKind::Nan if options.check_nan => oracle::nan::judge(api, input),
+        OutcomeKind::Nan => None,
+        OutcomeKind::Timeout => Some(oracle::hang::judge(input)),
+        OutcomeKind::OutOfMemory => Some(oracle::memory::judge(input)),
+    }
+}

@@ -1,0 +1,94 @@
+//! What an input says about itself: does it ask for much work, does it hold odd numbers?
+//!
+//! Only looked at once an execution went wrong, never on the fast path.
+
+use fissure_model::{ConcreteInput, Dtype, Scalar, TensorValue, Value};
+
+/// An integer beyond this asks for that much work or memory by itself.
+const LARGE_NUMBER: i128 = 1 << 20;
+/// Sizes that multiply to more than this ask for at least a gigabyte of elements.
+const LARGE_PRODUCT: i128 = 1 << 30;
+/// Tensors that are large themselves.
+const LARGE_BYTES: u64 = 16 << 20;
+
+fn walk<'a>(input: &'a ConcreteInput, visit: &mut impl FnMut(&'a Value)) {
+    for argument in input
+        .arguments
+        .iter()
+        .chain(input.layer_arguments.iter().flatten())
+    {
+        argument.value.walk(visit);
+    }
+}
+
+fn tensor(value: &Value) -> Option<&TensorValue> {
+    match value {
+        Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) => {
+            Some(tensor)
+        }
+        _ => None,
+    }
+}
+
+/// The input by itself explains that the call needs much time or memory.
+///
+/// True when a number in it is beyond 2^20 in magnitude (a size, a count, a repetition, an index
+/// inside an integer tensor), when its small numbers multiply to more than 2^30 (`eye(100000,
+/// 100000)`, a list of sizes), or when its tensors take more than 16 MiB.
+pub fn asks_for_much(input: &ConcreteInput) -> bool {
+    let mut large = false;
+    let mut product: i128 = 1;
+    let mut bytes: u64 = 0;
+    walk(input, &mut |value| match value {
+        Value::Int(number) => {
+            large |= number.unsigned_abs() > LARGE_NUMBER as u128;
+            product = product.saturating_mul((*number).max(1));
+        }
+        Value::Float(number) => large |= number.abs() > LARGE_NUMBER as f64,
+        value => {
+            if let Some(tensor) = tensor(value) {
+                bytes = bytes.saturating_add(tensor.byte_len().unwrap_or(u64::MAX));
+                large |= tensor.dtype.is_integer()
+                    && tensor.pattern_scalars().any(|scalar| {
+                        matches!(scalar, Scalar::Int(number)
+                            if number.unsigned_abs() > LARGE_NUMBER as u128)
+                    });
+            }
+        }
+    });
+    large || product > LARGE_PRODUCT || bytes > LARGE_BYTES
+}
+
+/// Some tensor has no elements.
+pub fn has_empty_tensor(input: &ConcreteInput) -> bool {
+    let mut found = false;
+    walk(input, &mut |value| {
+        found |= tensor(value).is_some_and(|tensor| tensor.elements() == Some(0));
+    });
+    found
+}
+
+/// Some number `holds`, told together with the element type it will be computed in. A plain
+/// Python number counts as `float32`, the type it is most often combined with.
+pub fn any_number(input: &ConcreteInput, mut holds: impl FnMut(Dtype, f64) -> bool) -> bool {
+    let mut found = false;
+    walk(input, &mut |value| match value {
+        _ if found => {}
+        Value::Int(number) => found = holds(Dtype::Float32, *number as f64),
+        Value::Float(number) => found = holds(Dtype::Float32, *number),
+        Value::Complex { re, im } => {
+            found = holds(Dtype::Complex64, *re) || holds(Dtype::Complex64, *im);
+        }
+        value => {
+            if let Some(tensor) = tensor(value) {
+                found = tensor.pattern_scalars().any(|scalar| match scalar {
+                    Scalar::Float(number) => holds(tensor.dtype, number),
+                    Scalar::Complex(re, im) => holds(tensor.dtype, re) || holds(tensor.dtype, im),
+                    Scalar::Int(number) => holds(tensor.dtype, number as f64),
+                    Scalar::Bool(_) => false,
+                });
+            }
+        }
+    });
+    found
+}

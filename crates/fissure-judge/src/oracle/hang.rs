@@ -1,0 +1,35 @@
+//! The call did not end within the time limit.
+//!
+//! # What it does
+//!
+//! Reports a call that the watchdog had to end (`--timeout`, in seconds per input).
+//!
+//! # Why it matters
+//!
+//! A small input that keeps a processor busy for seconds is a missing check or a loop without end,
+//! and a way to stop a service from outside.
+//!
+//! # When it stays silent
+//!
+//! An input that asks for much work is listed as a note, not as a finding: a number beyond 2^20,
+//! sizes that multiply to more than 2^30, or tensors of more than 16 MiB. A hang is tried again in
+//! a fresh process, alone on its core, before it is reported.
+//!
+//! # Example
+//!
+//! ```text
+//! library.range(start=0, stop=1, step=0)   # no result after 10 s
+//! ```
+
+use fissure_model::{ConcreteInput, Confidence, OutcomeKind, Verdict};
+
+use crate::input_facts::asks_for_much;
+
+pub fn judge(input: &ConcreteInput) -> Verdict {
+    Verdict {
+        kind: OutcomeKind::Timeout,
+        confidence: Confidence::Performance,
+        detail: "hang".into(),
+        note: asks_for_much(input),
+    }
+}

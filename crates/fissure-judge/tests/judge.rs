@@ -1,0 +1,233 @@
+//! Each outcome meets its oracle, and nothing else does.
+
+use std::time::Duration;
+
+use fissure_judge::{JudgeOptions, judge, kind};
+use fissure_model::{
+    Api, Argument, ConcreteInput, Confidence, Dtype, Exception, Execution, Intent, Outcome,
+    OutcomeKind, Passing, TensorData, TensorValue, Value, Verdict,
+};
+
+fn api(path: &str) -> Api {
+    Api {
+        title: path.into(),
+        package: path.split('.').next().unwrap().into(),
+        path: path.into(),
+        ..Api::default()
+    }
+}
+
+fn input(values: Vec<Value>) -> ConcreteInput {
+    ConcreteInput {
+        number: 0,
+        arguments: values
+            .into_iter()
+            .map(|value| Argument {
+                name: "x".into(),
+                passing: Passing::Keyword,
+                value,
+            })
+            .collect(),
+        layer_arguments: None,
+        intent: Intent::Conform,
+        mutations: Vec::new(),
+    }
+}
+
+fn floats(values: &[f32]) -> Value {
+    Value::Tensor(TensorValue {
+        dtype: Dtype::Float32,
+        shape: vec![values.len() as u64],
+        data: TensorData {
+            pattern: values
+                .iter()
+                .flat_map(|value| value.to_le_bytes())
+                .collect::<Vec<_>>()
+                .into(),
+        },
+    })
+}
+
+fn ended(outcome: Outcome, log: Option<&str>) -> Execution {
+    Execution {
+        number: 0,
+        outcome,
+        duration: Duration::from_micros(3),
+        log: log.map(str::to_owned),
+    }
+}
+
+fn exception(class: &str, message: &str) -> Exception {
+    Exception {
+        class: class.into(),
+        message: message.into(),
+        frames: Vec::new(),
+    }
+}
+
+fn verdict(outcome: Outcome, log: Option<&str>, values: Vec<Value>) -> Option<Verdict> {
+    let options = JudgeOptions { check_nan: true };
+    judge(
+        &api("torch.nn.functional.layer"),
+        &input(values),
+        &ended(outcome, log),
+        &options,
+    )
+}
+
+#[test]
+fn accepted_and_rejected_inputs_give_no_verdict() {
+    assert_eq!(
+        verdict(Outcome::Accepted { nan: false }, None, vec![]),
+        None
+    );
+    let rejected = Outcome::Rejected(exception("RuntimeError", "stride should not be zero"));
+    assert_eq!(verdict(rejected, None, vec![]), None);
+    let not_built = Outcome::NotBuilt(exception("SystemError", "INTERNAL ASSERT FAILED"));
+    assert_eq!(
+        verdict(not_built, None, vec![]),
+        None,
+        "says nothing about the API"
+    );
+}
+
+#[test]
+fn every_fault_signal_is_a_crash_named_by_its_signal() {
+    for (signal, name) in [
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGILL, "SIGILL"),
+    ] {
+        let verdict = verdict(Outcome::Crash { signal }, None, vec![]).unwrap();
+        assert_eq!(
+            (verdict.kind, verdict.detail.as_str()),
+            (OutcomeKind::Crash, name)
+        );
+        assert_eq!(verdict.confidence, Confidence::Crash);
+    }
+}
+
+#[test]
+fn a_kill_from_outside_is_noted_and_not_called_a_crash() {
+    let verdict = verdict(
+        Outcome::Crash {
+            signal: libc::SIGKILL,
+        },
+        None,
+        vec![],
+    )
+    .unwrap();
+    assert_eq!((verdict.kind, verdict.note), (OutcomeKind::Exit, true));
+}
+
+#[test]
+fn an_exit_after_the_library_printed_a_fault_is_a_crash() {
+    let log = "\nSegmentation fault: 11\n\nStack trace:\n  [bt] (0) libmxnet.so(+0x1)\n";
+    let verdict = verdict(Outcome::Exit { code: 255 }, Some(log), vec![]).unwrap();
+    assert_eq!(
+        (verdict.kind, verdict.detail.as_str()),
+        (OutcomeKind::Crash, "SIGSEGV, exit 255")
+    );
+}
+
+#[test]
+fn a_fault_that_an_earlier_input_printed_long_ago_is_not_taken_for_this_one() {
+    let log = format!(
+        "Segmentation fault\n{}",
+        "an ordinary line é\n".repeat(1000)
+    );
+    let verdict = verdict(Outcome::Exit { code: 3 }, Some(&log), vec![]).unwrap();
+    assert_eq!(
+        (verdict.kind, verdict.detail.as_str()),
+        (OutcomeKind::Exit, "exit 3")
+    );
+}
+
+#[test]
+fn fatal_exceptions_and_internal_errors_carry_their_class() {
+    let fatal = verdict(Outcome::Fatal(exception("SystemExit", "2")), None, vec![]).unwrap();
+    assert_eq!(
+        (fatal.kind, fatal.detail.as_str()),
+        (OutcomeKind::Fatal, "SystemExit")
+    );
+    let internal = Outcome::Rejected(exception("RuntimeError", "x INTERNAL ASSERT FAILED at y"));
+    assert_eq!(
+        kind(&ended(internal.clone(), None)),
+        OutcomeKind::InternalError
+    );
+    assert_eq!(
+        verdict(internal, None, vec![]).unwrap().confidence,
+        Confidence::InternalError
+    );
+}
+
+#[test]
+fn a_nan_is_reported_only_when_asked_and_not_explained() {
+    let nan = || Outcome::Accepted { nan: true };
+    assert!(verdict(nan(), None, vec![floats(&[1.0, -2.0])]).is_some());
+    assert_eq!(
+        verdict(nan(), None, vec![floats(&[1.0, f32::INFINITY])]),
+        None
+    );
+    assert_eq!(
+        verdict(nan(), None, vec![floats(&[3e38])]),
+        None,
+        "an overflow explains it"
+    );
+    assert_eq!(
+        verdict(nan(), None, vec![floats(&[])]),
+        None,
+        "a mean of nothing"
+    );
+    let call = input(vec![floats(&[-1.0])]);
+    let execution = ended(nan(), None);
+    let asked = JudgeOptions { check_nan: true };
+    assert_eq!(judge(&api("torch.log"), &call, &execution, &asked), None);
+    assert_eq!(
+        judge(&api("torch.Tensor.log_"), &call, &execution, &asked),
+        None
+    );
+    assert_eq!(
+        judge(
+            &api("torch.relu"),
+            &call,
+            &execution,
+            &JudgeOptions::default()
+        ),
+        None
+    );
+}
+
+#[test]
+fn hangs_and_memory_are_notes_when_the_input_asks_for_much() {
+    let huge_tensor = Value::Tensor(TensorValue {
+        dtype: Dtype::Float32,
+        shape: vec![5 << 20],
+        data: TensorData {
+            pattern: vec![0; 4].into(),
+        },
+    });
+    let far_index = Value::Tensor(TensorValue {
+        dtype: Dtype::Int64,
+        shape: vec![1],
+        data: TensorData {
+            pattern: (1i64 << 40).to_le_bytes().to_vec().into(),
+        },
+    });
+    for outcome in [Outcome::Timeout, Outcome::OutOfMemory] {
+        let note = |value: Value| verdict(outcome.clone(), None, vec![value]).unwrap().note;
+        assert!(!note(Value::Int(1000)));
+        assert!(!note(floats(&[1e30])), "a large element is not a size");
+        assert!(note(Value::Int(-(1 << 21))));
+        assert!(note(Value::Int(i128::MIN)));
+        assert!(note(Value::Float(1e12)));
+        assert!(note(Value::List(vec![
+            Value::Int(100_000),
+            Value::Int(100_000)
+        ])));
+        assert!(note(huge_tensor.clone()));
+        assert!(note(far_index.clone()));
+    }
+}
