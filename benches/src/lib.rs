@@ -1,0 +1,89 @@
+//! What the benchmarks share: a target, a pool, and a loop that keeps the pool fed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fissure_execute::{Batch, Event, Pool, PoolOptions, SandboxOptions};
+use fissure_generate::{GenerateOptions, Generator};
+use fissure_model::{Mode, Outcome, Spec};
+
+/// Inputs per batch, as in a long run of the product.
+const BATCH: u64 = 256;
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("benches/ is in the repository").into()
+}
+
+/// One worker on PyTorch, with the planted test library beside it.
+pub fn start_pool(python: &Path, scratch: &Path) -> anyhow::Result<Pool> {
+    Ok(Pool::start(PoolOptions {
+        python: python.to_owned(),
+        package: "torch".to_owned(),
+        extra_path: vec![root().join("testdata/planted")],
+        workers: 1,
+        timeout: Duration::from_secs(10),
+        scratch: scratch.to_owned(),
+        sandbox: SandboxOptions { confine_writes: true, cut_network: true },
+        ..PoolOptions::default()
+    })?)
+}
+
+/// A generator of conforming, unmutated inputs: what every baseline can be given too.
+pub fn generator(pool: &Pool, spec: &Spec) -> anyhow::Result<Generator> {
+    let signature = pool.describe(&spec.api.path)?;
+    let options =
+        GenerateOptions { mode: Mode::Conform, mutate_ratio: 0.0, ..GenerateOptions::default() };
+    Ok(Generator::new(spec, Some(&signature), options, 0)?)
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fed {
+    pub inputs: u64,
+    pub accepted: u64,
+    pub elapsed: Duration,
+}
+
+/// Generates, executes and collects until `enough`, with three batches under way at once.
+pub fn feed(
+    pool: &Pool,
+    spec: &Spec,
+    generator: &mut Generator,
+    mut enough: impl FnMut(&Fed) -> bool,
+) -> anyhow::Result<Fed> {
+    let api = Arc::new(spec.api.clone());
+    let started = Instant::now();
+    let mut fed = Fed::default();
+    let (mut number, mut id, mut in_flight) = (0, 0, 0);
+    loop {
+        fed.elapsed = started.elapsed();
+        let done = enough(&fed);
+        if done && in_flight == 0 {
+            return Ok(fed);
+        }
+        while !done && in_flight < 3 {
+            let inputs = (number..number + BATCH).map(|n| generator.generate(n)).collect();
+            number += BATCH;
+            pool.submit(Batch { id, api: api.clone(), check_nan: false, inputs });
+            id += 1;
+            in_flight += 1;
+        }
+        if let Event::Done { executions, .. } = pool.events().recv()? {
+            in_flight -= 1;
+            fed.inputs += executions.len() as u64;
+            let accepted =
+                executions.iter().filter(|e| matches!(e.outcome, Outcome::Accepted { .. }));
+            fed.accepted += accepted.count() as u64;
+        }
+    }
+}
+
+pub fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+pub fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
