@@ -1,1 +1,38 @@
-//! Placeholder.
+//! Which Python runs the library under test.
+//!
+//! [`resolve`] finds an interpreter that has the library or makes a managed environment for it.
+//! Nothing is ever installed into an environment of the user's: managed environments are virtual
+//! environments of Fissure's own in the user's cache folder, and installers see only the package
+//! index that the user configured.
+
+mod error;
+mod failure;
+mod index;
+mod installer;
+mod interpreter;
+mod library;
+pub mod machine;
+mod make;
+mod managed;
+mod probe;
+mod process;
+mod progress;
+mod requirement;
+mod resolve;
+mod surroundings;
+mod uv_tool;
+
+pub use error::EnvironmentError;
+pub use installer::install_hint;
+pub use interpreter::{Interpreter, active, interpreters};
+pub use library::{
+    COMPATIBILITY, Compatibility, DEFAULT_TORCH, bytes_on_disk, compatible_lines,
+    default_requirement, package_of,
+};
+pub use make::make;
+pub use managed::{Managed, Record, Store, size_of};
+pub use probe::{Probe, probe};
+pub use progress::Progress;
+pub use requirement::Requirement;
+pub use resolve::{Choice, Wanted, locate, resolve};
+pub use surroundings::Surroundings;

@@ -1,0 +1,299 @@
+//! What is known about the libraries under test: their names on the package index, and which
+//! versions have wheels for which Pythons.
+//!
+//! The table was read from the index's file lists (Linux x86-64 wheels). It only has to be right
+//! where guessing fails: an installer that meets an interpreter without a wheel reports an
+//! unsolvable puzzle instead of naming the Python that would do, and old releases do not say that
+//! newer releases of their dependencies break them.
+
+use std::str::FromStr;
+
+use pep440_rs::Version;
+
+use crate::Requirement;
+
+/// What a managed environment holds when nothing names a version: the release that Fissure's own
+/// tests run against. A moving "newest" would make two users' first runs differ.
+pub const DEFAULT_TORCH: &str = "torch==2.9.1";
+
+/// A library Fissure may install on its own. For any other import name it never does: whoever
+/// registered a package of that name on the index could then run code here.
+struct Library {
+    package: &'static str,
+    /// Best first.
+    distributions: &'static [&'static str],
+    default: &'static str,
+}
+
+const LIBRARIES: &[Library] = &[
+    Library {
+        package: "torch",
+        distributions: &["torch"],
+        default: DEFAULT_TORCH,
+    },
+    Library {
+        package: "tensorflow",
+        distributions: &[
+            "tensorflow-cpu",
+            "tensorflow",
+            "tensorflow-gpu",
+            "intel-tensorflow",
+        ],
+        default: "tensorflow-cpu==2.20.0",
+    },
+    Library {
+        package: "jax",
+        distributions: &["jax"],
+        default: "jax==0.7.1",
+    },
+    Library {
+        package: "mxnet",
+        distributions: &["mxnet", "mxnet-mkl"],
+        default: "mxnet==1.9.1",
+    },
+    Library {
+        package: "numpy",
+        distributions: &["numpy"],
+        default: "numpy",
+    },
+];
+
+/// From this version of a distribution on, up to the next line: the Pythons 3.x that have wheels,
+/// what must be installed beside it, and about how much disk all of it takes.
+#[derive(Debug)]
+pub struct Compatibility {
+    pub distribution: &'static str,
+    pub from: &'static str,
+    /// First and last minor version of Python 3.
+    pub pythons: (u32, u32),
+    pub companions: &'static [&'static str],
+    megabytes: u64,
+}
+
+const fn line(
+    distribution: &'static str,
+    from: &'static str,
+    pythons: (u32, u32),
+    companions: &'static [&'static str],
+    megabytes: u64,
+) -> Compatibility {
+    Compatibility {
+        distribution,
+        from,
+        pythons,
+        companions,
+        megabytes,
+    }
+}
+
+/// NumPy 2 is fine from torch 2.3 on; NumPy 1.21.6 is the last with a Python 3.7 wheel; MXNet uses
+/// names that NumPy 1.24 removed; protobuf 4 broke TensorFlow's generated code before 2.9.
+#[rustfmt::skip]
+pub const COMPATIBILITY: &[Compatibility] = &[
+    line("torch", "1.0.0", (7, 7), &["numpy==1.21.6"], 1500),
+    line("torch", "1.4.0", (7, 8), &["numpy==1.21.6"], 2000),
+    line("torch", "1.7.1", (7, 9), &["numpy==1.21.6"], 2500),
+    line("torch", "1.11.0", (7, 10), &["numpy<2"], 2500),
+    line("torch", "1.13.0", (7, 11), &["numpy<2"], 4500),
+    line("torch", "2.0.0", (8, 11), &["numpy<2"], 6000),
+    line("torch", "2.2.0", (8, 12), &["numpy<2"], 6500),
+    line("torch", "2.3.0", (8, 12), &["numpy"], 7000),
+    line("torch", "2.5.0", (9, 13), &["numpy"], 7000),
+    line("torch", "2.9.0", (10, 14), &["numpy"], 7000),
+    line("torch", "2.15.0", (11, 15), &["numpy"], 7000),
+    line("tensorflow-cpu", "2.1.0", (7, 7), &["protobuf==3.20.3"], 1000),
+    line("tensorflow-cpu", "2.2.0", (7, 8), &["protobuf==3.20.3"], 1200),
+    line("tensorflow-cpu", "2.5.0", (7, 9), &["protobuf==3.20.3"], 1200),
+    line("tensorflow-cpu", "2.8.0", (7, 10), &["protobuf<3.21", "numpy<1.24"], 1400),
+    line("tensorflow-cpu", "2.12.0", (8, 11), &[], 1500),
+    line("tensorflow-cpu", "2.14.0", (9, 11), &[], 1500),
+    line("tensorflow-cpu", "2.16.0", (9, 12), &[], 1500),
+    line("tensorflow-cpu", "2.20.0", (9, 13), &[], 1600),
+    line("tensorflow-cpu", "2.21.0", (10, 13), &[], 1600),
+    line("mxnet", "1.0.0", (7, 8), &["numpy==1.21.6"], 400),
+    line("mxnet", "1.7.0", (7, 10), &["numpy<1.24"], 400),
+    line("mxnet", "1.9.0", (7, 11), &["numpy<1.24"], 400),
+    line("jax", "0.4.31", (10, 12), &[], 700),
+    line("jax", "0.4.34", (10, 13), &[], 700),
+    line("jax", "0.7.0", (11, 13), &[], 700),
+    line("jax", "0.7.1", (11, 14), &[], 700),
+    line("jax", "0.11.0", (12, 14), &[], 700),
+    line("jax", "0.11.1", (12, 15), &[], 700),
+];
+
+/// Disk needed by a package about which nothing is known.
+const UNKNOWN_MEGABYTES: u64 = 300;
+
+impl Compatibility {
+    pub fn fits(&self, python: (u32, u32)) -> bool {
+        python.0 == 3 && (self.pythons.0..=self.pythons.1).contains(&python.1)
+    }
+
+    /// `3.10 to 3.14`.
+    pub fn pythons_text(&self) -> String {
+        match self.pythons {
+            (first, last) if first == last => format!("3.{first}"),
+            (first, last) => format!("3.{first} to 3.{last}"),
+        }
+    }
+
+    fn from_version(&self) -> Version {
+        Version::from_str(self.from).expect("the table holds valid versions: a test reads each")
+    }
+}
+
+/// The names on the package index that provide an import name, best first.
+pub(crate) fn distributions_of(package: &str) -> Vec<String> {
+    match LIBRARIES.iter().find(|library| library.package == package) {
+        Some(library) => library
+            .distributions
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect(),
+        None => vec![crate::requirement::normalise(package)],
+    }
+}
+
+/// The import name that a distribution provides, as far as can be told without installing it.
+pub fn package_of(distribution: &str) -> String {
+    LIBRARIES
+        .iter()
+        .find(|library| library.distributions.contains(&distribution))
+        .map_or_else(
+            || distribution.replace('-', "_"),
+            |library| library.package.to_owned(),
+        )
+}
+
+/// What to install for an import name when the user did not say; `None` for unknown libraries.
+pub fn default_requirement(package: &str) -> Option<Requirement> {
+    let library = LIBRARIES
+        .iter()
+        .find(|library| library.package == package)?;
+    Some(
+        library
+            .default
+            .parse()
+            .expect("the table holds valid requirements: a test reads each"),
+    )
+}
+
+/// The lines of the table that a requirement may end up in, newest first.
+///
+/// A range is judged at the versions where a line starts and at those it names itself: what lies
+/// between behaves like the line before it.
+pub fn compatible_lines(requirement: &Requirement) -> Vec<&'static Compatibility> {
+    // The builds with and without GPU support are released together.
+    let distribution = match requirement.distribution.as_str() {
+        "tensorflow" | "intel-tensorflow" | "tensorflow-gpu" => "tensorflow-cpu",
+        "mxnet-mkl" => "mxnet",
+        other => other,
+    };
+    let lines: Vec<_> = COMPATIBILITY
+        .iter()
+        .filter(|line| line.distribution == distribution)
+        .collect();
+    let mut versions: Vec<Version> = lines.iter().map(|line| line.from_version()).collect();
+    versions.extend(requirement.versions.iter().map(|one| one.version().clone()));
+    versions.retain(|version| requirement.versions.contains(version));
+    versions.sort();
+    let mut found: Vec<&'static Compatibility> = Vec::new();
+    for version in versions.iter().rev() {
+        let line = lines
+            .iter()
+            .rev()
+            .find(|line| line.from_version() <= *version);
+        if let Some(line) = line
+            && !found.iter().any(|known| known.from == line.from)
+        {
+            found.push(line);
+        }
+    }
+    found
+}
+
+/// About how many bytes an environment for this requirement takes on this machine.
+pub fn bytes_on_disk(requirement: &Requirement) -> u64 {
+    let megabytes = match compatible_lines(requirement).first() {
+        // Elsewhere than on Linux x86-64 the wheels of torch come without the CUDA libraries.
+        Some(line)
+            if line.distribution == "torch"
+                && !cfg!(all(target_os = "linux", target_arch = "x86_64")) =>
+        {
+            line.megabytes.min(1200)
+        }
+        Some(line) => line.megabytes,
+        None => UNKNOWN_MEGABYTES,
+    };
+    megabytes * 1_000_000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<&'static str> {
+        compatible_lines(&text.parse().unwrap())
+            .iter()
+            .map(|line| line.from)
+            .collect()
+    }
+
+    #[test]
+    fn every_version_requirement_and_companion_of_the_tables_can_be_read() {
+        for line in COMPATIBILITY {
+            line.from_version();
+            assert!(
+                line.pythons.0 >= 7 && line.pythons.0 <= line.pythons.1,
+                "{line:?}"
+            );
+            for companion in line.companions {
+                companion.parse::<Requirement>().unwrap();
+            }
+        }
+        for library in LIBRARIES {
+            let default = default_requirement(library.package).unwrap();
+            assert_eq!(package_of(&default.distribution), library.package);
+        }
+    }
+
+    #[test]
+    fn lines_of_one_distribution_rise_in_version() {
+        for pair in COMPATIBILITY.windows(2) {
+            if pair[0].distribution == pair[1].distribution {
+                assert!(pair[0].from_version() < pair[1].from_version(), "{pair:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_pin_finds_the_line_it_lies_in() {
+        assert_eq!(lines("torch==2.9.1"), ["2.9.0"]);
+        assert_eq!(lines("torch==1.5.0"), ["1.4.0"]);
+        assert_eq!(lines("torch==99.0"), ["2.15.0"]);
+        assert_eq!(lines("tensorflow==2.1.0"), ["2.1.0"]);
+    }
+
+    #[test]
+    fn a_range_finds_its_newest_line_first() {
+        assert_eq!(lines("torch")[0], "2.15.0");
+        assert_eq!(lines("torch<2.9")[0], "2.5.0");
+        assert_eq!(lines("torch>=2.0,<2.2"), ["2.0.0"]);
+        assert_eq!(lines("torch~=2.7.0"), ["2.5.0"]);
+        assert!(lines("six==1.16.0").is_empty());
+    }
+
+    #[test]
+    fn old_torch_needs_python_3_7_or_3_8_and_its_numpy() {
+        let requirement = "torch==1.5.0".parse().unwrap();
+        let line = compatible_lines(&requirement)[0];
+        assert!(line.fits((3, 7)) && !line.fits((3, 11)) && !line.fits((2, 7)));
+        assert_eq!(line.companions, ["numpy==1.21.6"]);
+    }
+
+    #[test]
+    fn an_unknown_import_name_has_no_default() {
+        assert_eq!(default_requirement("planted_bugs"), None);
+        assert_eq!(package_of("scikit-learn"), "scikit_learn");
+    }
+}

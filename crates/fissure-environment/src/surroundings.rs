@@ -1,0 +1,131 @@
+//! What Fissure was started with: environment variables and the folder for its own things.
+//!
+//! Everything in this crate reads variables from here and starts programs through here, so that a
+//! test can give it another PATH without changing the process it runs in.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::{OsStr, OsString},
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use etcetera::BaseStrategy;
+
+use crate::EnvironmentError;
+
+/// The variables and folders that decide what is found.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    variables: BTreeMap<OsString, OsString>,
+    /// `$FISSURE_HOME`, else `fissure` in the user's cache folder.
+    pub root: PathBuf,
+    /// The user's home folder, where it is known.
+    pub home: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Those of this process.
+    pub fn from_process() -> Result<Self, EnvironmentError> {
+        let variables: BTreeMap<_, _> = env::vars_os().collect();
+        let chosen = variables.get(OsStr::new("FISSURE_HOME"));
+        let root = match chosen.filter(|value| !value.is_empty()) {
+            Some(folder) => std::path::absolute(folder)
+                .map_err(EnvironmentError::io("make absolute", folder))?,
+            None => etcetera::choose_base_strategy()
+                .map_err(|error| EnvironmentError::NoHome(error.to_string()))?
+                .cache_dir()
+                .join("fissure"),
+        };
+        Ok(Self {
+            variables,
+            root,
+            home: env::home_dir(),
+        })
+    }
+
+    /// Exactly these variables, and this folder for Fissure's own things.
+    pub fn new<K: Into<OsString>, V: Into<OsString>>(
+        root: PathBuf,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let variables: BTreeMap<OsString, OsString> = variables
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        let home = variables.get(OsStr::new("HOME")).map(PathBuf::from);
+        Self {
+            variables,
+            root,
+            home,
+        }
+    }
+
+    /// A variable that is set and not empty.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.variables
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
+            .filter(|value| !value.is_empty())
+    }
+
+    /// `FISSURE_OFFLINE` set to anything but `0`.
+    pub fn offline(&self) -> bool {
+        self.variable("FISSURE_OFFLINE")
+            .is_some_and(|value| value != "0")
+    }
+
+    /// A program by name on PATH, or a path as it is, if it can be executed.
+    pub fn find_program(&self, name: impl AsRef<Path>) -> Option<PathBuf> {
+        let name = name.as_ref();
+        if name.components().count() > 1 {
+            return is_executable(name).then(|| name.to_owned());
+        }
+        let path = self.variable("PATH")?;
+        env::split_paths(path)
+            .map(|folder| folder.join(name))
+            .find(|candidate| is_executable(candidate))
+    }
+
+    /// A command that sees these variables and no others.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(&self.variables);
+        command
+    }
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_counts_as_not_set() {
+        let surroundings = Surroundings::new("r".into(), [("VIRTUAL_ENV", ""), ("A", "b")]);
+        assert_eq!(surroundings.variable("VIRTUAL_ENV"), None);
+        assert_eq!(surroundings.variable("A"), Some(OsStr::new("b")));
+    }
+
+    #[test]
+    fn offline_is_on_for_any_value_but_zero() {
+        for (value, expected) in [("1", true), ("yes", true), ("0", false), ("", false)] {
+            let surroundings = Surroundings::new("r".into(), [("FISSURE_OFFLINE", value)]);
+            assert_eq!(surroundings.offline(), expected, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_executed_is_not_a_program() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("python3"), "").unwrap();
+        let surroundings = Surroundings::new("r".into(), [("PATH", folder.path())]);
+        assert_eq!(surroundings.find_program("python3"), None);
+    }
+}
