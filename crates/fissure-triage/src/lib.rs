@@ -1,1 +1,27 @@
-//! Placeholder.
+//! Verdict → finding.
+//!
+//! - [`signature()`] says which failures are the same one, [`Collector`] keeps count of them.
+//! - [`script()`] writes the call as an ordinary Python program that needs nothing of Fissure.
+//! - [`confirm()`] runs that program in fresh processes and says how reliably it fails.
+//! - [`write_finding`] puts all of it into a folder, whole or not at all.
+//! - [`Records`] writes the files that users of DocTer know.
+
+mod collector;
+mod complexity;
+mod confirm;
+mod docter_records;
+mod error;
+mod folder;
+mod frames;
+mod mask;
+mod script;
+mod signature;
+
+pub use collector::{Candidate, Collector, Observed};
+pub use complexity::complexity;
+pub use confirm::{ScriptEnd, ScriptRun, confirm, reproduces};
+pub use docter_records::Records;
+pub use error::TriageError;
+pub use folder::{FindingFolder, read_finding, read_findings, remove_unfinished, write_finding};
+pub use script::{script, script_for_input};
+pub use signature::{Signature, finding_id, signature};

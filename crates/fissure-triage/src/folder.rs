@@ -1,0 +1,226 @@
+//! The folder of a finding: written whole or not at all, and read back.
+
+use std::fs::{self, File, Permissions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fissure_model::{Api, ConcreteInput, Finding, Outcome};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::error::TriageError;
+use crate::script::script;
+
+/// Raised when a reader of an earlier version could not make sense of the files.
+const FORMAT: u32 = 1;
+/// Folders that a killed process left behind begin with this.
+const UNFINISHED: &str = ".unfinished-";
+
+/// `input.json`: the call as plain data.
+#[derive(Serialize, Deserialize)]
+struct InputFile {
+    format: u32,
+    api: Api,
+    input: ConcreteInput,
+}
+
+/// Writes `finding.json`, `input.json`, `reproduce.py` and `log.txt` into the folder `dir/<id>` and
+/// returns its path. An earlier version of the same finding is replaced.
+///
+/// Everything is written and flushed to disk in a temporary folder beside it, which then takes its
+/// name in one step: whoever looks, and whenever the process is killed, there is a whole finding or
+/// none.
+pub fn write_finding(dir: &Path, finding: &Finding) -> Result<PathBuf, TriageError> {
+    fs::create_dir_all(dir).map_err(TriageError::io("create", dir))?;
+    let temporary = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        // As readable as any folder of the user (the mask of the process applies).
+        .permissions(Permissions::from_mode(0o777))
+        .tempdir_in(dir)
+        .map_err(TriageError::io("create a folder in", dir))?;
+    let target = dir.join(&finding.id);
+
+    let input = InputFile {
+        format: FORMAT,
+        api: finding.api.clone(),
+        input: finding.input.clone(),
+    };
+    write_json(&temporary.path().join("input.json"), &input)?;
+    write(
+        &temporary.path().join("reproduce.py"),
+        script(finding).as_bytes(),
+    )?;
+    write(&temporary.path().join("log.txt"), log(finding).as_bytes())?;
+    write_json(
+        &temporary.path().join("finding.json"),
+        &finding_json(finding, &target)?,
+    )?;
+    sync_folder(temporary.path())?;
+
+    put_in_place(temporary.path(), &target)?;
+    sync_folder(dir)?;
+    // When it took the place of an earlier version, that one is in the temporary folder now and
+    // goes with it; when not, there is nothing left to remove.
+    let leftover = temporary.keep();
+    match fs::remove_dir_all(&leftover) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(TriageError::io("remove", &leftover)(error))
+        }
+        _ => Ok(target),
+    }
+}
+
+/// `finding.json` is the finding without what has a file of its own.
+fn finding_json(finding: &Finding, path: &Path) -> Result<Json, TriageError> {
+    let mut json = serde_json::to_value(finding).map_err(TriageError::json(path))?;
+    let fields = json.as_object_mut().expect("a struct is an object");
+    fields.remove("input");
+    let log = fields
+        .get_mut("execution")
+        .and_then(Json::as_object_mut)
+        .and_then(|execution| execution.remove("log"));
+    let mut ordered = Map::new();
+    ordered.insert("format".into(), FORMAT.into());
+    ordered.insert(
+        "log_captured".into(),
+        log.is_some_and(|log| !log.is_null()).into(),
+    );
+    ordered.append(fields);
+    Ok(Json::Object(ordered))
+}
+
+/// What the process wrote; for a failure inside a living process, the exception.
+fn log(finding: &Finding) -> String {
+    if let Some(log) = &finding.execution.log {
+        return log.clone();
+    }
+    match &finding.execution.outcome {
+        Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
+            let mut text = format!("{}: {}\n", exception.class, exception.message);
+            for frame in &exception.frames {
+                text.push_str(&format!("  {frame}\n"));
+            }
+            text
+        }
+        _ => "the process wrote nothing\n".into(),
+    }
+}
+
+/// The finding in a folder that [`write_finding`] wrote.
+pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
+    let path = folder.join("finding.json");
+    let mut json: Json = read_json(&path)?;
+    let format = json.get("format").and_then(Json::as_u64).unwrap_or(0);
+    if format != u64::from(FORMAT) {
+        return Err(TriageError::Format {
+            path,
+            found: u32::try_from(format).unwrap_or(u32::MAX),
+            expected: FORMAT,
+        });
+    }
+    let input: InputFile = read_json(&folder.join("input.json"))?;
+    let input = serde_json::to_value(input.input).map_err(TriageError::json(&path))?;
+    let log = if json.get("log_captured").and_then(Json::as_bool) == Some(true) {
+        let path = folder.join("log.txt");
+        Json::String(fs::read_to_string(&path).map_err(TriageError::io("read", &path))?)
+    } else {
+        Json::Null
+    };
+    if let Some(fields) = json.as_object_mut() {
+        fields.insert("input".into(), input);
+        if let Some(execution) = fields.get_mut("execution").and_then(Json::as_object_mut) {
+            execution.insert("log".into(), log);
+        }
+    }
+    serde_json::from_value(json).map_err(TriageError::json(&path))
+}
+
+/// A folder among findings, and what it holds.
+#[derive(Debug)]
+pub struct FindingFolder {
+    pub path: PathBuf,
+    pub finding: Result<Finding, TriageError>,
+}
+
+/// Every finding below `dir`, by name. A folder that is none gives an error of its own, so that one
+/// broken finding hides no other.
+pub fn read_findings(dir: &Path) -> Result<Vec<FindingFolder>, TriageError> {
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(dir).map_err(TriageError::io("read", dir))? {
+        let entry = entry.map_err(TriageError::io("read", dir))?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && entry.path().is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    Ok(folders
+        .into_iter()
+        .map(|path| FindingFolder {
+            finding: read_finding(&path),
+            path,
+        })
+        .collect())
+}
+
+/// Removes what killed processes left behind in `dir`. Only safe while no other process writes
+/// findings there.
+pub fn remove_unfinished(dir: &Path) -> Result<(), TriageError> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        other => other.map_err(TriageError::io("read", dir))?,
+    };
+    for entry in entries {
+        let entry = entry.map_err(TriageError::io("read", dir))?;
+        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            fs::remove_dir_all(entry.path()).map_err(TriageError::io("remove", &entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives the temporary folder its name. An earlier version changes places with it in one step.
+fn put_in_place(temporary: &Path, target: &Path) -> Result<(), TriageError> {
+    let failed = TriageError::io("write", target);
+    match renameat_with(CWD, temporary, CWD, target, RenameFlags::NOREPLACE) {
+        Ok(()) => return Ok(()),
+        Err(rustix::io::Errno::EXIST) => {}
+        // File systems without these flags (some network ones).
+        Err(_) if !target.exists() => return fs::rename(temporary, target).map_err(failed),
+        Err(_) => {}
+    }
+    if renameat_with(CWD, temporary, CWD, target, RenameFlags::EXCHANGE).is_ok() {
+        return Ok(());
+    }
+    // Two steps: killed between them, the old version is gone and the new one is unfinished. The
+    // event log of the run still has it.
+    fs::remove_dir_all(target)
+        .and_then(|()| fs::rename(temporary, target))
+        .map_err(failed)
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, TriageError> {
+    let text = fs::read_to_string(path).map_err(TriageError::io("read", path))?;
+    serde_json::from_str(&text).map_err(TriageError::json(path))
+}
+
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TriageError> {
+    let mut text = serde_json::to_string_pretty(value).map_err(TriageError::json(path))?;
+    text.push('\n');
+    write(path, text.as_bytes())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), TriageError> {
+    let mut file = File::create(path).map_err(TriageError::io("create", path))?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(TriageError::io("write", path))
+}
+
+fn sync_folder(folder: &Path) -> Result<(), TriageError> {
+    File::open(folder)
+        .and_then(|handle| handle.sync_all())
+        .map_err(TriageError::io("flush", folder))
+}

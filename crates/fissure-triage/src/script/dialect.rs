@@ -1,0 +1,35 @@
+//! What differs between libraries.
+
+use fissure_model::{Dtype, TensorValue};
+
+use super::numpy::Numpy;
+use super::torch::Torch;
+use super::writer::Writer;
+
+/// How a library's own values are written in Python. One file each.
+pub trait Dialect: Sync {
+    /// An expression for a dense tensor.
+    fn tensor(&self, writer: &mut Writer, tensor: &TensorValue) -> String;
+
+    /// An expression for the same elements as a sparse tensor.
+    fn sparse(&self, writer: &mut Writer, tensor: &TensorValue) -> String;
+
+    /// An expression for a dtype object.
+    fn dtype(&self, writer: &mut Writer, dtype: Dtype) -> String;
+
+    /// Source of a function `leaf_holds_nan(value)` for a value that is not a container.
+    fn nan_function(&self) -> &'static str;
+
+    /// Submodules that importing the package imports as well, so that scripts need not.
+    fn loaded_modules(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// The dialect of a package; NumPy arrays for packages without one of their own, as in the worker.
+pub fn choose(package: &str) -> &'static dyn Dialect {
+    match package.split('.').next() {
+        Some("torch") => &Torch,
+        _ => &Numpy,
+    }
+}

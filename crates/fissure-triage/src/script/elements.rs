@@ -1,0 +1,133 @@
+//! How the elements of a tensor are best written down.
+
+use std::fmt::Write;
+
+use fissure_model::TensorValue;
+
+use super::literal;
+
+/// Patterns up to this many elements are written as numbers, longer ones as hexadecimal bytes.
+const LISTED: usize = 64;
+/// Fewer equal elements than this are still listed one by one.
+const CONSTANT_FROM: u64 = 5;
+
+/// Source text for the elements.
+pub enum Elements {
+    /// There are none.
+    Empty,
+    /// The one element of a tensor without dimensions.
+    Single(String),
+    /// Every element is this.
+    Constant(String),
+    /// All of them in order.
+    Listed(String),
+    /// The first of them; the rest repeats these.
+    Repeated(String),
+    /// A string literal with the bytes of the first of them in hexadecimal; the rest repeats these.
+    Hexadecimal(String),
+    /// No data can be made for this tensor, and why.
+    Impossible(String),
+}
+
+pub fn elements(tensor: &TensorValue) -> Elements {
+    let count = match tensor.elements() {
+        _ if tensor.shape.contains(&0) => return Elements::Empty,
+        Some(count) => count,
+        None => return Elements::Impossible("more elements than 64 bits can count".into()),
+    };
+    let Some(size) = tensor.dtype.size() else {
+        return Elements::Impossible(format!("a tensor of dtype {}", tensor.dtype));
+    };
+    let available = (tensor.data.pattern.len() / size) as u64;
+    if available == 0 {
+        return Elements::Impossible("a tensor without data".into());
+    }
+    let used = available.min(count) as usize;
+    let pattern = &tensor.data.pattern[..used * size];
+    let first = &pattern[..size];
+    let constant = pattern.chunks_exact(size).all(|element| element == first);
+    if constant
+        && (count >= CONSTANT_FROM || tensor.shape.is_empty())
+        && let Some(element) = literal::element(tensor.dtype, first)
+    {
+        return match tensor.shape.is_empty() {
+            true => Elements::Single(element),
+            false => Elements::Constant(element),
+        };
+    }
+    if used <= LISTED {
+        let listed: Option<Vec<String>> = pattern
+            .chunks_exact(size)
+            .map(|element| literal::element(tensor.dtype, element))
+            .collect();
+        if let Some(listed) = listed {
+            let text = list(&listed);
+            return if used as u64 == count {
+                Elements::Listed(text)
+            } else {
+                Elements::Repeated(text)
+            };
+        }
+    }
+    Elements::Hexadecimal(hexadecimal(pattern))
+}
+
+/// `[a, b, c]`, on several lines when long.
+fn list(items: &[String]) -> String {
+    const WIDTH: usize = 80;
+    let length: usize = items.iter().map(|item| item.len() + 2).sum();
+    if length <= WIDTH {
+        return format!("[{}]", items.join(", "));
+    }
+    let mut text = String::from("[");
+    let mut column = WIDTH;
+    for item in items {
+        if column + item.len() + 2 > WIDTH {
+            text.push_str("\n            ");
+            column = 0;
+        } else {
+            text.push(' ');
+        }
+        text.push_str(item);
+        text.push(',');
+        column += item.len() + 2;
+    }
+    text.push_str("\n        ]");
+    text
+}
+
+/// One string literal, or several that Python joins.
+fn hexadecimal(bytes: &[u8]) -> String {
+    const BYTES_PER_LINE: usize = 40;
+    let line = |bytes: &[u8]| {
+        let mut text = String::with_capacity(2 * bytes.len() + 2);
+        text.push('"');
+        for byte in bytes {
+            write!(text, "{byte:02x}").expect("into a string");
+        }
+        text.push('"');
+        text
+    };
+    if bytes.len() <= BYTES_PER_LINE {
+        return line(bytes);
+    }
+    let lines: Vec<String> = bytes.chunks(BYTES_PER_LINE).map(line).collect();
+    format!("\n            {}", lines.join("\n            "))
+}
+
+/// `2, 3` for a shape, as the arguments of a function.
+pub fn sizes(shape: &[u64]) -> String {
+    shape
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// `(2, 3)` for a shape, `(2,)` for one dimension, `()` for none.
+pub fn tuple(shape: &[u64]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        _ => format!("({})", sizes(shape)),
+    }
+}

@@ -1,0 +1,181 @@
+//! Python source text for plain values, exact to the bit.
+
+use std::fmt::Write;
+
+use fissure_model::{Dtype, Scalar};
+use half::{bf16, f16};
+
+/// A string literal in ASCII.
+pub fn text(text: &str) -> String {
+    let mut literal = String::with_capacity(text.len() + 2);
+    literal.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => literal.push_str("\\\""),
+            '\\' => literal.push_str("\\\\"),
+            '\n' => literal.push_str("\\n"),
+            ' '..='~' => literal.push(c),
+            '\0'..='\u{ff}' => write!(literal, "\\x{:02x}", c as u32).expect("into a string"),
+            '\u{100}'..='\u{ffff}' => {
+                write!(literal, "\\u{:04x}", c as u32).expect("into a string");
+            }
+            _ => write!(literal, "\\U{:08x}", c as u32).expect("into a string"),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+pub fn bytes(bytes: &[u8]) -> String {
+    let mut literal = String::from("b\"");
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' => {
+                literal.push('\\');
+                literal.push(char::from(*byte));
+            }
+            b' '..=b'~' => literal.push(char::from(*byte)),
+            _ => write!(literal, "\\x{byte:02x}").expect("into a string"),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+pub fn float(value: f64) -> String {
+    if value.is_nan() {
+        "float(\"nan\")".into()
+    } else if value.is_infinite() {
+        if value > 0.0 {
+            "float(\"inf\")".into()
+        } else {
+            "-float(\"inf\")".into()
+        }
+    } else {
+        // The shortest text that reads back as the same double, as Python's own `repr`.
+        format!("{value:?}")
+    }
+}
+
+pub fn complex(re: f64, im: f64) -> String {
+    format!("complex({}, {})", float(re), float(im))
+}
+
+/// The shortest text that gives back this single-precision value through a double.
+fn single(value: f32) -> String {
+    if value.is_finite() {
+        let short = format!("{value:?}");
+        if short
+            .parse::<f64>()
+            .is_ok_and(|double| (double as f32).to_bits() == value.to_bits())
+        {
+            return short;
+        }
+    }
+    float(value.into())
+}
+
+/// An element as source text; `None` when no literal gives back the same bits (a NaN with a
+/// payload, a truth value stored as 2).
+pub fn element(dtype: Dtype, bytes: &[u8]) -> Option<String> {
+    let word = bytes
+        .iter()
+        .rev()
+        .fold(0u128, |word, byte| (word << 8) | u128::from(*byte));
+    Some(match Scalar::decode(dtype, bytes)? {
+        Scalar::Bool(value) => match word {
+            0 | 1 => if value { "True" } else { "False" }.into(),
+            _ => return None,
+        },
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) if value.is_nan() => {
+            // What libraries store for `float("nan")`.
+            let usual = match dtype {
+                Dtype::Float16 => u128::from(f16::NAN.to_bits()),
+                Dtype::Bfloat16 => u128::from(bf16::NAN.to_bits()),
+                Dtype::Float32 => 0x7fc0_0000,
+                Dtype::Float64 => 0x7ff8_0000_0000_0000,
+                Dtype::Float8E4m3fn | Dtype::Float8E5m2 => 0x7f,
+                _ => return None,
+            };
+            if word != usual {
+                return None;
+            }
+            float(value)
+        }
+        Scalar::Float(value) if dtype == Dtype::Float64 => float(value),
+        Scalar::Float(value) => single(value as f32),
+        Scalar::Complex(re, im) => {
+            let (part, nan) = match dtype {
+                Dtype::Complex64 => (32, 0x7fc0_0000),
+                _ => (64, 0x7ff8_0000_0000_0000),
+            };
+            let real_bits = word & ((1 << part) - 1);
+            let imaginary_bits = word >> part;
+            if (re.is_nan() && real_bits != nan) || (im.is_nan() && imaginary_bits != nan) {
+                return None;
+            }
+            if dtype == Dtype::Complex64 {
+                format!("complex({}, {})", single(re as f32), single(im as f32))
+            } else {
+                complex(re, im)
+            }
+        }
+    })
+}
+
+/// A name that can stand before `=` in a call.
+pub fn is_keyword_name(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters
+        .next()
+        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !RESERVED.contains(&name)
+}
+
+/// A dotted path of names.
+pub fn is_path(path: &str) -> bool {
+    path.split('.').all(is_keyword_name)
+}
+
+const RESERVED: &[&str] = &[
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
+    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
+    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
+    "with", "yield",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_any_kind_is_an_ascii_literal() {
+        assert_eq!(
+            text("a\"b\\c\n\0é→🦀"),
+            r#""a\"b\\c\n\x00\xe9\u2192\U0001f980""#
+        );
+        assert_eq!(bytes(b"a\"\xff"), r#"b"a\"\xff""#);
+    }
+
+    #[test]
+    fn floats_are_short_and_exact() {
+        assert_eq!(
+            element(Dtype::Float32, &0.1f32.to_le_bytes()).unwrap(),
+            "0.1"
+        );
+        assert_eq!(float(-0.0), "-0.0");
+        assert_eq!(float(5e-324), "5e-324");
+        assert_eq!(element(Dtype::Float32, &0x7fc0_0001u32.to_le_bytes()), None);
+        assert_eq!(element(Dtype::Bool, &[2]), None);
+    }
+
+    #[test]
+    fn reserved_words_are_not_keyword_names() {
+        assert!(is_keyword_name("kernel_size"));
+        for name in ["from", "input*", "", "2d", "a b"] {
+            assert!(!is_keyword_name(name), "{name}");
+        }
+    }
+}

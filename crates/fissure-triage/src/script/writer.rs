@@ -1,0 +1,181 @@
+//! Values and calls as Python expressions, and what the script needs for them.
+
+use std::collections::BTreeSet;
+
+use fissure_model::{Api, Argument, ConcreteInput, Passing, Value};
+
+use super::dialect::{Dialect, choose};
+use super::{literal, numpy};
+
+/// A call up to this length stays on one line.
+const LINE: usize = 88;
+
+/// Collects imports and helper functions while expressions are written.
+pub struct Writer {
+    pub dialect: &'static dyn Dialect,
+    /// Modules to import by name.
+    pub imports: BTreeSet<String>,
+    /// Modules that may hold an object of the script without being imported by their package.
+    pub parts: BTreeSet<String>,
+    /// Source of helper functions, in the order in which they were first needed.
+    pub helpers: Vec<&'static str>,
+}
+
+const IMPOSSIBLE: &str = r#"def cannot_build(what):
+    """For a value that no library call makes."""
+    raise NotImplementedError("cannot build " + what)
+"#;
+
+impl Writer {
+    pub fn new(api: &Api) -> Self {
+        let mut writer = Writer {
+            dialect: choose(&api.package),
+            imports: BTreeSet::new(),
+            parts: BTreeSet::new(),
+            helpers: Vec::new(),
+        };
+        writer.import(api.package.split('.').next().unwrap_or(&api.package));
+        writer
+    }
+
+    pub fn import(&mut self, module: &str) {
+        if !self.imports.contains(module) {
+            self.imports.insert(module.to_owned());
+        }
+    }
+
+    pub fn helper(&mut self, source: &'static str) {
+        if !self.helpers.contains(&source) {
+            self.helpers.push(source);
+        }
+    }
+
+    /// An expression that fails with a clear message.
+    pub fn impossible(&mut self, what: &str) -> String {
+        self.helper(IMPOSSIBLE);
+        format!("cannot_build({})", literal::text(what))
+    }
+
+    /// `def call(): …`, whose body makes the call as the worker made it.
+    pub fn call_function(&mut self, api: &Api, input: &ConcreteInput) -> String {
+        let target = self.object(&api.path);
+        let mut text = String::from("def call():\n");
+        let call = self.call(&target, &input.arguments);
+        match &input.layer_arguments {
+            None => text.push_str(&format!("    return {call}\n")),
+            Some(arguments) => {
+                text.push_str(&format!("    layer = {call}\n"));
+                let call = self.call("layer", arguments);
+                text.push_str(&format!("    return {call}\n"));
+            }
+        }
+        text
+    }
+
+    fn call(&mut self, target: &str, arguments: &[Argument]) -> String {
+        let mut parts = Vec::with_capacity(arguments.len());
+        for argument in arguments
+            .iter()
+            .filter(|one| one.passing == Passing::Positional)
+        {
+            parts.push(self.value(&argument.value));
+        }
+        let keywords: Vec<&Argument> = arguments
+            .iter()
+            .filter(|one| one.passing == Passing::Keyword)
+            .collect();
+        for (at, argument) in keywords.iter().enumerate() {
+            // A name given twice is an error in source text; a dictionary keeps the last.
+            if keywords[at + 1..]
+                .iter()
+                .any(|later| later.name == argument.name)
+            {
+                continue;
+            }
+            let value = self.value(&argument.value);
+            parts.push(if literal::is_keyword_name(&argument.name) {
+                format!("{}={value}", argument.name)
+            } else {
+                format!("**{{{}: {value}}}", literal::text(&argument.name))
+            });
+        }
+        let line = format!("{target}({})", parts.join(", "));
+        if line.len() <= LINE && !line.contains('\n') {
+            return line;
+        }
+        let mut text = format!("{target}(\n");
+        for part in parts {
+            text.push_str("        ");
+            text.push_str(&part);
+            text.push_str(",\n");
+        }
+        text.push_str("    )");
+        text
+    }
+
+    /// An object by its dotted path.
+    fn object(&mut self, path: &str) -> String {
+        if !literal::is_path(path) {
+            return self.impossible(&format!("the object {path}"));
+        }
+        let package = path.split('.').next().unwrap_or(path);
+        self.import(package);
+        if let Some((parent, _)) = path.rsplit_once('.')
+            && parent != package
+            && !self.dialect.loaded_modules().contains(&parent)
+            && !self.parts.contains(parent)
+        {
+            self.parts.insert(parent.to_owned());
+        }
+        path.to_owned()
+    }
+
+    pub fn value(&mut self, value: &Value) -> String {
+        match value {
+            Value::None => "None".into(),
+            Value::Bool(true) => "True".into(),
+            Value::Bool(false) => "False".into(),
+            Value::Int(number) => number.to_string(),
+            Value::Float(number) => literal::float(*number),
+            Value::Complex { re, im } => literal::complex(*re, *im),
+            Value::Text(text) => literal::text(text),
+            Value::Bytes(bytes) => literal::bytes(bytes),
+            Value::List(items) => format!("[{}]", self.values(items)),
+            Value::Tuple(items) if items.len() == 1 => format!("({},)", self.values(items)),
+            Value::Tuple(items) => format!("({})", self.values(items)),
+            Value::Dict(pairs) => {
+                let pairs: Vec<String> = pairs
+                    .iter()
+                    .map(|(key, value)| format!("{}: {}", self.value(key), self.value(value)))
+                    .collect();
+                format!("{{{}}}", pairs.join(", "))
+            }
+            Value::Tensor(tensor) => {
+                let dialect = self.dialect;
+                dialect.tensor(self, tensor)
+            }
+            Value::SparseTensor(tensor) => {
+                let dialect = self.dialect;
+                dialect.sparse(self, tensor)
+            }
+            Value::NdArray(tensor) => numpy::array(self, tensor),
+            Value::Dtype(dtype) => {
+                let dialect = self.dialect;
+                dialect.dtype(self, *dtype)
+            }
+            Value::Object(path) => self.object(path),
+            Value::Call { path, arguments } => {
+                let target = self.object(path);
+                format!("{target}({})", self.values(arguments))
+            }
+        }
+    }
+
+    fn values(&mut self, values: &[Value]) -> String {
+        values
+            .iter()
+            .map(|value| self.value(value))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}

@@ -1,0 +1,164 @@
+//! Which failures are the same one.
+
+use std::fmt;
+
+use fissure_model::{Api, Execution, Outcome, OutcomeKind, Verdict};
+use sha2::{Digest, Sha256};
+
+use crate::frames::{
+    crashed_frames, native_frames, raised_frames, recursion_cycle, runtime_messages,
+};
+use crate::mask::{file_name_part, mask};
+
+/// Longest id: leaves room for a file inside the folder on any file system.
+const ID_LIMIT: usize = 120;
+/// Longest detail inside an id.
+const DETAIL_LIMIT: usize = 32;
+
+/// What merges duplicates: one part per line, readable.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature(String);
+
+impl Signature {
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Eight hexadecimal digits, the same on every machine.
+    pub fn hash(&self) -> String {
+        let digest = Sha256::digest(self.0.as_bytes());
+        digest
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// API, kind, signal or exception class, masked message, innermost Python and native frames.
+///
+/// The same bug through ten inputs has one signature; two bugs in one API have two as long as a
+/// message, a signal or a frame tells them apart. Hangs and memory have no message and no frame:
+/// one of each per API.
+pub fn signature(api: &Api, verdict: &Verdict, execution: &Execution) -> Signature {
+    let mut text = format!(
+        "api {}\nkind {}\ndetail {}",
+        api.path, verdict.kind, verdict.detail
+    );
+    let mut add = |label: &str, parts: Vec<String>| {
+        for part in parts {
+            text.push('\n');
+            text.push_str(label);
+            text.push(' ');
+            text.push_str(&part);
+        }
+    };
+    match &execution.outcome {
+        Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
+            if exception.class == "RecursionError" {
+                // Its message depends on where in the cycle the limit was hit.
+                add("cycle", recursion_cycle(&exception.frames));
+            } else {
+                add("message", vec![mask(&exception.message)]);
+                add("at", raised_frames(&exception.frames));
+                add("native", native_frames(&exception.message));
+            }
+        }
+        Outcome::Crash { .. } | Outcome::Exit { .. } => {
+            if let Some(log) = &execution.log {
+                add("at", crashed_frames(log));
+                if verdict.kind == OutcomeKind::Crash {
+                    add("runtime", runtime_messages(log));
+                    add("native", native_frames(log));
+                }
+            }
+        }
+        Outcome::Accepted { .. }
+        | Outcome::Timeout
+        | Outcome::OutOfMemory
+        | Outcome::NotBuilt(_) => {}
+    }
+    Signature(text)
+}
+
+/// Readable and unique: `torch.nn.functional.avg_pool2d-crash-SIGFPE-1a2b3c4d`. Safe as a folder
+/// name on any file system: letters, digits, `.`, `_`, `-`, limited length.
+pub fn finding_id(api: &Api, verdict: &Verdict, signature: &Signature) -> String {
+    let mut detail = file_name_part(&verdict.detail).into_owned();
+    detail.truncate(DETAIL_LIMIT);
+    let tail = format!("-{}-{detail}-{}", verdict.kind, signature.hash());
+    let title = file_name_part(&api.title);
+    // The end of a name says more than its beginning.
+    let start = title.len().saturating_sub(ID_LIMIT - tail.len());
+    let head = title[start..].trim_start_matches(['.', '-', '_']);
+    let head = if head.is_empty() { "api" } else { head };
+    format!("{head}{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fissure_model::Confidence;
+
+    fn verdict(kind: OutcomeKind, detail: &str) -> Verdict {
+        Verdict {
+            kind,
+            confidence: Confidence::Crash,
+            detail: detail.into(),
+            note: false,
+        }
+    }
+
+    fn id(title: &str, detail: &str) -> String {
+        let api = Api {
+            title: title.into(),
+            path: title.into(),
+            ..Api::default()
+        };
+        let execution = Execution {
+            number: 0,
+            outcome: Outcome::Timeout,
+            duration: std::time::Duration::ZERO,
+            log: None,
+        };
+        let verdict = verdict(OutcomeKind::Crash, detail);
+        finding_id(&api, &verdict, &signature(&api, &verdict, &execution))
+    }
+
+    #[test]
+    fn an_id_reads_like_the_finding_and_never_changes() {
+        assert_eq!(
+            id("torch.nn.functional.avg_pool2d", "SIGFPE"),
+            "torch.nn.functional.avg_pool2d-crash-SIGFPE-c2291e37"
+        );
+    }
+
+    #[test]
+    fn an_id_is_a_safe_file_name_whatever_the_title() {
+        for title in [
+            "a/b\\c:d*?\"<>|",
+            "../../etc",
+            "",
+            "é",
+            &"long.".repeat(100),
+        ] {
+            let id = id(
+                title,
+                "SIGSEGV, exit 255 with a very long explanation of everything",
+            );
+            assert!(id.len() <= ID_LIMIT, "{id}");
+            assert!(!id.starts_with('.'), "{id}");
+            assert!(
+                id.chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)),
+                "{id}"
+            );
+        }
+    }
+}
