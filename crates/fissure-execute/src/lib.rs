@@ -1,1 +1,40 @@
-//! Placeholder.
+//! Runs inputs in the library under test and outlives whatever they do.
+//!
+//! A [`Pool`] starts one *zygote*: a Python process that imports the library and then only forks.
+//! Each *slot* of the pool is a thread with one forked *worker* at a time. A slot encodes inputs
+//! into an *arena* (shared memory, read-only for the worker), the worker calls the API on one after
+//! the other, and a *journal* (shared memory, written by the worker) names the input before it runs
+//! and keeps its result after. When a worker dies, its slot reads the journal, knows the input, and
+//! the next worker goes on with the one after it.
+//!
+//! Invariant: only this crate knows the byte layout shared with Python (`encode.rs` and
+//! `journal.rs` here, `build.py` and `worker.py` there).
+//!
+//! Invariant: nothing waits for a pipe or socket of a worker to close. A target may close every
+//! descriptor, or hand them to children that live on; the facts are the zygote's report of the
+//! exit status, the process table, and the journal.
+
+mod arena;
+mod encode;
+mod environment;
+mod error;
+mod interpreter;
+mod journal;
+mod marshal;
+mod options;
+mod output;
+mod pool;
+mod process;
+mod sandbox;
+mod script;
+mod slot;
+mod socket;
+mod worker;
+mod zygote;
+
+pub use error::ExecuteError;
+pub use options::{
+    Batch, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,
+};
+pub use pool::Pool;
+pub use script::{Ended, ScriptOptions, ScriptRun, run_script};

@@ -1,0 +1,53 @@
+//! Why a pool or a script could not run. What a target does is never an error: it is an outcome.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Fragments that continue "failed to …".
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    #[error("start the interpreter `{}`: {source}", path.display())]
+    InterpreterMissing { path: PathBuf, source: io::Error },
+    #[error("use the interpreter `{}`: it did not answer: {output}", path.display())]
+    InterpreterSilent { path: PathBuf, output: String },
+    #[error("use the interpreter `{}`: it is Python {version}, 3.7 or newer is needed", path.display())]
+    InterpreterTooOld { path: PathBuf, version: String },
+    /// The last lines of the Python traceback.
+    #[error("import `{package}`:\n{traceback}")]
+    ImportFailed { package: String, traceback: String },
+    #[error("start the process that imports `{package}`: it ended during the import:\n{log}")]
+    ZygoteDied { package: String, log: String },
+    #[error("start the process that imports `{package}`: no answer after {seconds} s:\n{log}")]
+    ZygoteSilent { package: String, seconds: u64, log: String },
+    #[error("fork a worker: {reason}")]
+    ForkRefused { reason: String },
+    #[error("describe `{path}`: {reason}")]
+    Describe { path: String, reason: String },
+    #[error("{action}: {source}")]
+    System { action: &'static str, source: io::Error },
+}
+
+impl ExecuteError {
+    /// For `map_err`: names what was being done.
+    pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| ExecuteError::System { action, source: source.into() }
+    }
+}
+
+/// The end of a text: the last `lines` lines of it.
+pub(crate) fn last_lines(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.trim_end().lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_lines_keeps_the_end_of_a_text() {
+        assert_eq!(last_lines("a\nb\nc\n", 2), "b\nc");
+        assert_eq!(last_lines("a", 5), "a");
+        assert_eq!(last_lines("", 5), "");
+    }
+}

@@ -1,0 +1,125 @@
+//! What goes into a pool and what comes out of it, as plain data.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fissure_model::{Api, ConcreteInput, Dtype, Execution};
+
+/// How a pool is started.
+#[derive(Clone, Debug)]
+pub struct PoolOptions {
+    /// The interpreter that has the library.
+    pub python: PathBuf,
+    /// Import name of the library: `torch`.
+    pub package: String,
+    /// Put in front of `PYTHONPATH`.
+    pub extra_path: Vec<PathBuf>,
+    pub workers: usize,
+    /// For one input: building it, the call, and letting go of the result.
+    pub timeout: Duration,
+    /// Bytes of resident memory, above what a worker has at its start, at which it is ended.
+    pub memory_limit: u64,
+    /// Everything the target may write lies below this folder; it is made if it is not there.
+    pub scratch: PathBuf,
+    pub sandbox: SandboxOptions,
+    /// Shared memory for the inputs of one batch; grows by itself for an input that needs more.
+    pub arena_bytes: usize,
+    /// Added to the environment of the target, over what Fissure sets.
+    pub environment: Vec<(String, String)>,
+}
+
+impl PoolOptions {
+    /// Defaults for all but what has none.
+    pub fn new(
+        python: impl Into<PathBuf>,
+        package: impl Into<String>,
+        scratch: impl Into<PathBuf>,
+    ) -> Self {
+        PoolOptions {
+            python: python.into(),
+            package: package.into(),
+            extra_path: Vec::new(),
+            workers: 1,
+            timeout: Duration::from_secs(10),
+            memory_limit: 2 << 30,
+            scratch: scratch.into(),
+            sandbox: SandboxOptions::default(),
+            arena_bytes: 8 << 20,
+            environment: Vec::new(),
+        }
+    }
+}
+
+/// What the target is kept from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SandboxOptions {
+    /// Writes only below the scratch folder, signals only to its own processes (Landlock).
+    pub confine_writes: bool,
+    /// No network (a network namespace).
+    pub cut_network: bool,
+}
+
+impl Default for SandboxOptions {
+    fn default() -> Self {
+        SandboxOptions { confine_writes: true, cut_network: true }
+    }
+}
+
+/// What of [`SandboxOptions`] this machine could give.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SandboxReport {
+    pub writes_confined: bool,
+    pub network_cut: bool,
+}
+
+/// The library as it was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetInfo {
+    pub library_version: String,
+    pub python_version: String,
+    /// The interpreter itself, not a wrapper that leads to it.
+    pub executable: PathBuf,
+    pub sandbox: SandboxReport,
+    /// Element types that tensors of the library can have.
+    pub dtypes: Vec<Dtype>,
+    pub import_time: Duration,
+}
+
+/// Inputs of one API that travel together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    pub id: u64,
+    pub api: Arc<Api>,
+    /// Look for a NaN in each result.
+    pub check_nan: bool,
+    pub inputs: Vec<ConcreteInput>,
+}
+
+/// What a pool reports.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// An input ended its process or raised what no API should: told at once, and again as part of
+    /// [`Event::Done`].
+    Abnormal { batch: u64, input: Box<ConcreteInput>, execution: Execution },
+    /// A batch is over. `executions` are in the order of the inputs, one for each, unless the pool
+    /// was cancelled or failed: then they are those of the first inputs.
+    Done { batch: Batch, executions: Vec<Execution>, busy: Duration },
+}
+
+/// Counted over the life of a pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolStatistics {
+    pub batches: u64,
+    pub inputs: u64,
+    /// Workers forked, the first ones included.
+    pub workers_started: u64,
+    /// Times the library was imported.
+    pub zygotes_started: u64,
+    /// Workers that ended, or were ended, while an input ran.
+    pub workers_lost: u64,
+    /// Workers that ended between two batches: no input can be named for it.
+    pub workers_lost_idle: u64,
+    /// Time that slots spent with a batch.
+    pub busy: Duration,
+}

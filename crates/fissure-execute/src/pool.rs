@@ -1,0 +1,281 @@
+//! The pool: slots, their queue, and the zygote they share.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+use fissure_model::Signature;
+
+use crate::arena::Arena;
+use crate::environment::make_folders;
+use crate::error::ExecuteError;
+use crate::interpreter;
+use crate::options::{Batch, Event, PoolOptions, PoolStatistics, TargetInfo};
+use crate::slot::Slot;
+use crate::socket::Socket;
+use crate::worker::{ForkError, Stop, Task, Worker};
+use crate::zygote::Zygote;
+
+/// Batches that wait, per worker.
+const QUEUE_PER_WORKER: usize = 2;
+/// Looking an object up may import half a library.
+const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(60);
+const DESCRIBE_ATTEMPTS: usize = 2;
+
+/// The socket of one slot to one zygote.
+#[derive(Debug)]
+pub struct Connection {
+    pub socket: Socket,
+    /// Which zygote: the first is 1.
+    pub generation: u64,
+    /// Resident bytes of the zygote.
+    pub baseline: u64,
+}
+
+/// What slots have in common.
+pub struct Shared {
+    pub options: PoolOptions,
+    pub scratch: PathBuf,
+    executable: PathBuf,
+    cancelled: AtomicBool,
+    zygote: Mutex<(u64, Option<Zygote>)>,
+    statistics: Mutex<PoolStatistics>,
+    failure: Mutex<Option<ExecuteError>>,
+}
+
+impl Shared {
+    /// The socket of `slot`. If the zygote with the number `stale` is still the present one, it is
+    /// replaced.
+    pub fn connect(&self, slot: usize, stale: Option<u64>) -> Result<Connection, ExecuteError> {
+        let mut guard = lock(&self.zygote);
+        let (generation, zygote) = &mut *guard;
+        let usable = zygote.as_mut().filter(|_| stale != Some(*generation));
+        if let Some(found) = usable
+            && let Some(socket) = found.take_slot(slot)
+        {
+            return Ok(Connection { socket, generation: *generation, baseline: found.baseline });
+        }
+        // The old one ends before the new one imports: two at once would need twice the memory.
+        drop(zygote.take());
+        let slots = self.options.workers + 1;
+        let mut new = Zygote::start(&self.options, &self.executable, &self.scratch, slots)?;
+        self.count(|statistics| statistics.zygotes_started += 1);
+        *generation += 1;
+        let socket = new.take_slot(slot).expect("a new zygote has the sockets of all slots");
+        let connection = Connection { socket, generation: *generation, baseline: new.baseline };
+        *zygote = Some(new);
+        Ok(connection)
+    }
+
+    pub fn count(&self, change: impl FnOnce(&mut PoolStatistics)) {
+        change(&mut lock(&self.statistics));
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    pub fn cancelled(&self) -> &AtomicBool {
+        &self.cancelled
+    }
+
+    /// Remembers the first reason for which the pool cannot go on, and stops it.
+    pub fn fail(&self, error: ExecuteError) {
+        lock(&self.failure).get_or_insert(error);
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Worker processes that run inputs. Dropping it ends all of them.
+pub struct Pool {
+    shared: Arc<Shared>,
+    info: TargetInfo,
+    queue: Option<Sender<Batch>>,
+    events: Receiver<Event>,
+    threads: Vec<JoinHandle<()>>,
+    describer: Mutex<Describer>,
+}
+
+/// The worker that answers questions about objects, forked when first needed.
+struct Describer {
+    connection: Option<Connection>,
+    worker: Option<Worker>,
+    /// Every worker gets shared memory; this one never looks at it.
+    unused: Arena,
+    stale: Option<u64>,
+}
+
+impl Pool {
+    /// Imports the library and gets ready to run.
+    pub fn start(mut options: PoolOptions) -> Result<Pool, ExecuteError> {
+        options.workers = options.workers.max(1);
+        let executable = interpreter::find(&options.python)?;
+        let scratch = make_folders(&options.scratch)
+            .map_err(ExecuteError::system("make the scratch folder"))?;
+        let workers = options.workers;
+        let zygote = Zygote::start(&options, &executable, &scratch, workers + 1)?;
+        let info = zygote.info.clone();
+        let shared = Arc::new(Shared {
+            options,
+            scratch,
+            executable,
+            cancelled: AtomicBool::new(false),
+            zygote: Mutex::new((1, Some(zygote))),
+            statistics: Mutex::new(PoolStatistics { zygotes_started: 1, ..Default::default() }),
+            failure: Mutex::new(None),
+        });
+        let (queue, batches) = bounded(QUEUE_PER_WORKER * workers);
+        let (sender, events) = unbounded();
+        let mut threads = Vec::with_capacity(workers);
+        for number in 0..workers {
+            let slot = Slot::new(number, Arc::clone(&shared), sender.clone())?;
+            let batches = batches.clone();
+            let thread = thread::Builder::new()
+                .name(format!("slot-{number}"))
+                .spawn(move || slot.serve(&batches))
+                .map_err(ExecuteError::system("start a thread"))?;
+            threads.push(thread);
+        }
+        let describer = Describer {
+            connection: None,
+            worker: None,
+            unused: Arena::new("fissure-unused", 4096)?,
+            stale: None,
+        };
+        let describer = Mutex::new(describer);
+        Ok(Pool { shared, info, queue: Some(queue), events, threads, describer })
+    }
+
+    /// The library as it was found at the start.
+    pub fn info(&self) -> &TargetInfo {
+        &self.info
+    }
+
+    /// What the library says about the object with a dotted path. An object that is not there is
+    /// an answer, not an error.
+    pub fn describe(&self, path: &str) -> Result<Signature, ExecuteError> {
+        lock(&self.describer).describe(&self.shared, path)
+    }
+
+    /// Hands over a batch; waits while two per worker are waiting already.
+    pub fn submit(&self, batch: Batch) {
+        if let Some(queue) = &self.queue {
+            queue.send(batch).expect("slots take batches as long as the pool lives");
+        }
+    }
+
+    pub fn events(&self) -> &Receiver<Event> {
+        &self.events
+    }
+
+    /// Ends the batches under way soon; they and the waiting ones come back cut short.
+    pub fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Why batches come back cut short although nobody cancelled.
+    pub fn failure(&self) -> Option<String> {
+        lock(&self.shared.failure).as_ref().map(ToString::to_string)
+    }
+
+    pub fn statistics(&self) -> PoolStatistics {
+        *lock(&self.shared.statistics)
+    }
+
+    /// Ends all processes. Batches under way are cut short.
+    pub fn stop(mut self) -> PoolStatistics {
+        self.end();
+        self.statistics()
+    }
+
+    fn end(&mut self) {
+        self.cancel();
+        drop(self.queue.take());
+        for thread in self.threads.drain(..) {
+            // A slot that panicked has nothing left to end.
+            let _ = thread.join();
+        }
+        lock(&self.describer).retire();
+        drop(lock(&self.shared.zygote).1.take());
+        for folder in ["work", "tmp"] {
+            // What cannot be removed stays in a folder that is named scratch.
+            let _ = std::fs::remove_dir_all(self.shared.scratch.join(folder));
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Describer {
+    fn describe(&mut self, shared: &Shared, path: &str) -> Result<Signature, ExecuteError> {
+        let failed =
+            |reason: String| ExecuteError::Describe { path: path.to_owned(), reason };
+        let mut reason = String::new();
+        for _ in 0..DESCRIBE_ATTEMPTS {
+            let (worker, connection) = match self.ready(shared) {
+                Ok(ready) => ready,
+                Err(ForkError::Other(error)) => return Err(error),
+                Err(ForkError::ZygoteLost) => {
+                    self.stale = self.connection.take().map(|connection| connection.generation);
+                    reason = "the zygote is gone".into();
+                    continue;
+                }
+            };
+            match worker.ask(&connection.socket, path, DESCRIBE_TIMEOUT) {
+                Ok(answer) => {
+                    return serde_json::from_slice(&answer)
+                        .map_err(|error| failed(error.to_string()));
+                }
+                Err(why) => {
+                    // Often the end of the worker after an earlier answer: ask a fresh one.
+                    self.retire();
+                    reason = why;
+                }
+            }
+        }
+        Err(failed(reason))
+    }
+
+    fn ready(&mut self, shared: &Shared) -> Result<(&mut Worker, &Connection), ForkError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => shared.connect(shared.options.workers, self.stale)?,
+        };
+        let connection = self.connection.insert(connection);
+        if self.worker.as_mut().is_some_and(|worker| !worker.is_ready(&connection.socket)) {
+            self.worker = None;
+        }
+        let worker = match self.worker.take() {
+            Some(worker) => worker,
+            None => Worker::fork(
+                &connection.socket,
+                Task::Describe,
+                &shared.scratch.join("work"),
+                self.unused.file(),
+                self.unused.file(),
+                shared.options.sandbox.confine_writes,
+            )?,
+        };
+        Ok((self.worker.insert(worker), connection))
+    }
+
+    fn retire(&mut self) {
+        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &self.connection)
+            && let Stop::ZygoteLost = worker.end(&connection.socket, Stop::Cancelled)
+        {
+            self.stale = self.connection.take().map(|connection| connection.generation);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves counters and handles that are still whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

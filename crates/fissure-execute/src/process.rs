@@ -1,0 +1,111 @@
+//! Looking at processes and ending them, by number.
+
+use std::fs;
+use std::io::Read;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    Code(i32),
+    Signal(i32),
+}
+
+impl ExitStatus {
+    /// From the word that `waitpid` fills.
+    pub fn from_wait_status(status: i32) -> ExitStatus {
+        match status & 0x7f {
+            0 => ExitStatus::Code((status >> 8) & 0xff),
+            signal => ExitStatus::Signal(signal),
+        }
+    }
+}
+
+/// Kills a process and its whole group; one that is gone already is what was wanted.
+pub fn kill_group(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        // The only errors are "no such process" and "not yours any more".
+        let _ = kill_process_group(pid, Signal::KILL);
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Resident bytes of a process; `None` when there is no such process, 0 for one that has ended and
+/// was not yet reaped.
+pub fn resident(pid: i32) -> Option<u64> {
+    let mut text = String::new();
+    fs::File::open(format!("/proc/{pid}/statm")).ok()?.read_to_string(&mut text).ok()?;
+    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * rustix::param::page_size() as u64)
+}
+
+/// Resident bytes of a process and of its children and their children.
+pub fn resident_with_children(pid: i32) -> Option<u64> {
+    let mut total = resident(pid)?;
+    let mut open = children(pid);
+    // A bound instead of a search without end: a fork bomb grows while we look.
+    for _ in 0..64 {
+        let Some(child) = open.pop() else { break };
+        total += resident(child).map_or(0, |bytes| bytes);
+        open.extend(children(child));
+    }
+    Some(total)
+}
+
+fn children(pid: i32) -> Vec<i32> {
+    // Absent on kernels built without it: then only the process itself is watched.
+    let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) else {
+        return Vec::new();
+    };
+    text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
+}
+
+/// Kills every process that has `marker` (`NAME=value`) in the environment it was started with:
+/// also those that left their group and lost their parent.
+pub fn kill_marked(marker: &str) {
+    let Ok(entries) = fs::read_dir("/proc") else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+        let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
+        if environment.split(|byte| *byte == 0).any(|variable| variable == marker.as_bytes())
+            && let Some(pid) = Pid::from_raw(pid)
+        {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[test]
+    fn wait_statuses_are_told_apart() {
+        assert_eq!(ExitStatus::from_wait_status(0), ExitStatus::Code(0));
+        assert_eq!(ExitStatus::from_wait_status(255 << 8), ExitStatus::Code(255));
+        assert_eq!(ExitStatus::from_wait_status(11), ExitStatus::Signal(11));
+        assert_eq!(ExitStatus::from_wait_status(6 | 0x80), ExitStatus::Signal(6));
+    }
+
+    #[test]
+    fn a_marked_process_is_found_wherever_it_went() {
+        let marker = format!("FISSURE_TEST_MARKER=process-{}", std::process::id());
+        let (name, value) = marker.split_once('=').unwrap();
+        let mut child = Command::new("setsid").args(["sleep", "60"]).env(name, value).spawn().unwrap();
+        kill_marked(&marker);
+        assert!(!child.wait().unwrap().success());
+    }
+
+    #[test]
+    fn this_process_has_resident_memory_and_an_ended_one_has_none() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(resident_with_children(own).unwrap() >= resident(own).unwrap() / 2);
+        let mut child = Command::new("true").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        child.wait().unwrap();
+        assert_eq!(resident(pid), None);
+    }
+}

@@ -1,0 +1,314 @@
+//! One lane of the pool: a thread that takes batches and keeps one worker alive to run them.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender};
+use fissure_model::{Execution, Outcome};
+
+use crate::arena::Arena;
+use crate::encode::Encoder;
+use crate::error::ExecuteError;
+use crate::journal::{Journal, SLOTS};
+use crate::options::{Batch, Event};
+use crate::pool::{Connection, Shared};
+use crate::process::ExitStatus;
+use crate::worker::{ForkError, Limits, Message, Stop, Task, Worker};
+
+const SIGKILL: i32 = 9;
+/// Deaths in a row without any input to blame, after which the machine is at fault.
+const FRUITLESS: u32 = 5;
+
+/// Why a batch comes back cut short.
+#[derive(Debug)]
+enum Abort {
+    Cancelled,
+    Failed(ExecuteError),
+}
+
+impl From<ExecuteError> for Abort {
+    fn from(error: ExecuteError) -> Self {
+        Abort::Failed(error)
+    }
+}
+
+pub struct Slot {
+    number: usize,
+    shared: Arc<Shared>,
+    events: Sender<Event>,
+    connection: Option<Connection>,
+    worker: Option<Worker>,
+    arena: Arena,
+    journal: Journal,
+    encoder: Encoder,
+    sequence: u64,
+    /// The zygote with this number was found dead.
+    stale: Option<u64>,
+    folder: PathBuf,
+}
+
+impl Slot {
+    pub fn new(
+        number: usize,
+        shared: Arc<Shared>,
+        events: Sender<Event>,
+    ) -> Result<Slot, ExecuteError> {
+        Ok(Slot {
+            number,
+            events,
+            connection: None,
+            worker: None,
+            arena: Arena::new("fissure-arena", shared.options.arena_bytes.next_multiple_of(4096))?,
+            journal: Journal::new()?,
+            encoder: Encoder::default(),
+            sequence: 0,
+            stale: None,
+            folder: shared.scratch.join("work").join(format!("slot-{number}")),
+            shared,
+        })
+    }
+
+    /// Takes batches until there will be no more.
+    pub fn serve(mut self, queue: &Receiver<Batch>) {
+        while let Ok(batch) = queue.recv() {
+            let begin = Instant::now();
+            let mut executions = Vec::with_capacity(batch.inputs.len());
+            if let Err(Abort::Failed(error)) = self.batch(&batch, &mut executions) {
+                self.shared.fail(error);
+            }
+            let busy = begin.elapsed();
+            self.shared.count(|statistics| {
+                statistics.batches += 1;
+                statistics.inputs += executions.len() as u64;
+                statistics.busy += busy;
+            });
+            // Nobody listens any more: the pool is being dropped.
+            let _ = self.events.send(Event::Done { batch, executions, busy });
+        }
+        self.retire();
+    }
+
+    fn batch(&mut self, batch: &Batch, executions: &mut Vec<Execution>) -> Result<(), Abort> {
+        while executions.len() < batch.inputs.len() {
+            let rest = &batch.inputs[executions.len()..];
+            let count = self.encoder.fill(rest, self.arena.len(), SLOTS);
+            if self.encoder.needed() > self.arena.len() {
+                // The new worker maps the new arena.
+                self.retire();
+                let bytes = self.encoder.needed().next_power_of_two();
+                self.arena = Arena::new("fissure-arena", bytes)?;
+            }
+            self.encoder.write(self.arena.bytes_mut());
+            self.part(batch, count, executions)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the `count` inputs that are in the arena.
+    fn part(
+        &mut self,
+        batch: &Batch,
+        count: usize,
+        executions: &mut Vec<Execution>,
+    ) -> Result<(), Abort> {
+        let first = executions.len();
+        let mut start = 0;
+        // The input that was running when something killed its worker from outside.
+        let mut killed = None;
+        let mut fruitless = 0;
+        while start < count {
+            if self.shared.is_cancelled() {
+                return Err(Abort::Cancelled);
+            }
+            let begin = Instant::now();
+            let stop = self.run(batch, start, count)?;
+            let done = self.collect(batch, first, start, count, stop, executions);
+            let culprit = first + done;
+            start = done;
+            if let Stop::Finished(_) = stop {
+                continue;
+            }
+            self.shared.count(|statistics| statistics.workers_lost += 1);
+            let log = self.take_log();
+            let running = self.journal.current();
+            let outcome = match stop {
+                Stop::Finished(_) => continue,
+                Stop::Cancelled => return Err(Abort::Cancelled),
+                Stop::Died(ExitStatus::Signal(SIGKILL)) | Stop::ZygoteLost
+                    if running.is_some() && killed != running =>
+                {
+                    // Somebody else's doing, perhaps: the input gets a second chance.
+                    killed = running;
+                    continue;
+                }
+                // The watchdog hit the input after the one it meant.
+                Stop::TimedOut(meant) | Stop::OutOfMemory(meant) if meant != running => continue,
+                _ if running.is_none() && fruitless < FRUITLESS => {
+                    fruitless += 1;
+                    continue;
+                }
+                _ if running.is_none() => {
+                    let reason = format!("workers end before they run anything: {log}");
+                    return Err(ExecuteError::ForkRefused { reason }.into());
+                }
+                Stop::Died(ExitStatus::Signal(signal)) => Outcome::Crash { signal },
+                Stop::Died(ExitStatus::Code(code)) => Outcome::Exit { code },
+                Stop::ZygoteLost => Outcome::Crash { signal: SIGKILL },
+                Stop::TimedOut(_) => Outcome::Timeout,
+                Stop::OutOfMemory(_) => Outcome::OutOfMemory,
+            };
+            fruitless = 0;
+            let Some(input) = batch.inputs.get(culprit) else { continue };
+            let execution = Execution {
+                number: input.number,
+                outcome,
+                duration: begin.elapsed(),
+                log: Some(log),
+            };
+            self.report(batch, culprit, &execution);
+            executions.push(execution);
+            start += 1;
+        }
+        Ok(())
+    }
+
+    /// One message to one worker.
+    fn run(&mut self, batch: &Batch, start: usize, end: usize) -> Result<Stop, ExecuteError> {
+        self.ensure_worker()?;
+        self.sequence += 1;
+        let (Some(worker), Some(connection)) = (&mut self.worker, &self.connection) else {
+            unreachable!("ensure_worker leaves a worker and its connection");
+        };
+        worker.output.forget();
+        let message = Message {
+            sequence: self.sequence,
+            start,
+            end,
+            check_nan: batch.check_nan,
+            table: self.encoder.table(),
+            path: &batch.api.path,
+        };
+        let options = &self.shared.options;
+        let limits = Limits {
+            timeout: options.timeout,
+            resident: connection.baseline + options.memory_limit,
+            cancelled: self.shared.cancelled(),
+        };
+        let stop = worker.run(&connection.socket, &self.journal, message, limits);
+        if let Stop::ZygoteLost = stop {
+            self.lose_zygote();
+        }
+        Ok(stop)
+    }
+
+    /// Moves finished results out of the journal; returns the first input without one.
+    fn collect(
+        &self,
+        batch: &Batch,
+        first: usize,
+        start: usize,
+        count: usize,
+        stop: Stop,
+        executions: &mut Vec<Execution>,
+    ) -> usize {
+        let end = match stop {
+            Stop::Finished(next) => next.clamp(start, count),
+            // The input that the journal names is not over even if its result is there: it was
+            // being cleaned up after.
+            _ => self.journal.current().map_or(start, |current| current.clamp(start, count)),
+        };
+        for index in start..end {
+            let Some((outcome, duration)) = self.journal.result(index) else { return index };
+            let input = &batch.inputs[first + index];
+            let execution = Execution { number: input.number, outcome, duration, log: None };
+            if let Outcome::Fatal(_) = execution.outcome {
+                self.report(batch, first + index, &execution);
+            }
+            executions.push(execution);
+        }
+        end
+    }
+
+    fn report(&self, batch: &Batch, index: usize, execution: &Execution) {
+        let input = Box::new(batch.inputs[index].clone());
+        let event = Event::Abnormal { batch: batch.id, input, execution: execution.clone() };
+        // Nobody listens any more: the pool is being dropped.
+        let _ = self.events.send(event);
+    }
+
+    fn take_log(&mut self) -> String {
+        self.worker.take().map_or_else(String::new, |worker| worker.output.text())
+    }
+
+    /// Makes sure that there is a worker that takes messages.
+    fn ensure_worker(&mut self) -> Result<(), ExecuteError> {
+        if let (Some(worker), Some(connection)) = (&mut self.worker, &self.connection)
+            && !worker.is_ready(&connection.socket)
+        {
+            self.shared.count(|statistics| statistics.workers_lost_idle += 1);
+            self.retire();
+        }
+        let mut attempts = 0;
+        while self.worker.is_none() {
+            let connection = match self.connection.take() {
+                Some(connection) => connection,
+                None => self.shared.connect(self.number, self.stale)?,
+            };
+            self.clean_folder()?;
+            let forked = Worker::fork(
+                &connection.socket,
+                Task::Run,
+                &self.folder,
+                self.arena.file(),
+                self.journal.file(),
+                self.shared.options.sandbox.confine_writes,
+            );
+            match forked {
+                Ok(worker) => {
+                    self.shared.count(|statistics| statistics.workers_started += 1);
+                    self.worker = Some(worker);
+                    self.connection = Some(connection);
+                }
+                Err(ForkError::ZygoteLost) if attempts < FRUITLESS => {
+                    self.stale = Some(connection.generation);
+                }
+                Err(ForkError::Other(ExecuteError::ForkRefused { .. })) if attempts < FRUITLESS => {
+                    // Out of processes or memory for a moment.
+                    self.connection = Some(connection);
+                    std::thread::sleep(Duration::from_millis(100 << attempts));
+                }
+                Err(ForkError::ZygoteLost) => {
+                    let reason = "the zygote ends again and again".into();
+                    return Err(ExecuteError::ForkRefused { reason });
+                }
+                Err(ForkError::Other(error)) => return Err(error),
+            }
+            attempts += 1;
+        }
+        Ok(())
+    }
+
+    /// What inputs wrote is gone when the next worker starts.
+    fn clean_folder(&self) -> Result<(), ExecuteError> {
+        // A folder that a target made unreadable stays; it does no harm.
+        let _ = fs::remove_dir_all(&self.folder);
+        fs::create_dir_all(&self.folder).map_err(ExecuteError::system("make the scratch folder"))
+    }
+
+    fn lose_zygote(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            self.stale = Some(connection.generation);
+        }
+    }
+
+    /// Ends the worker, if there is one.
+    fn retire(&mut self) {
+        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &self.connection)
+            && let Stop::ZygoteLost = worker.end(&connection.socket, Stop::Cancelled)
+        {
+            self.lose_zygote();
+        }
+    }
+}

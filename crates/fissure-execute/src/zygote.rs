@@ -1,0 +1,261 @@
+//! The process that has imported the library and forks workers.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fissure_model::Dtype;
+use rustix::fs::MemfdFlags;
+use serde::{Deserialize, Serialize};
+
+use crate::environment::{marker_variable, new_marker, set_environment};
+use crate::error::{ExecuteError, last_lines};
+use crate::options::{PoolOptions, SandboxReport, TargetInfo};
+use crate::output::Output;
+use crate::process;
+use crate::sandbox;
+use crate::socket::{Socket, wait_readable};
+
+const BOOTSTRAP: &str = include_str!("../../../python/fissure/bootstrap.py");
+/// Each after those that it imports.
+const SOURCES: [(&str, &str); 9] = [
+    ("native", include_str!("../../../python/fissure/native.py")),
+    ("outcome", include_str!("../../../python/fissure/outcome.py")),
+    ("build", include_str!("../../../python/fissure/build.py")),
+    ("adapter", include_str!("../../../python/fissure/adapter.py")),
+    ("adapter_numpy", include_str!("../../../python/fissure/adapter_numpy.py")),
+    ("adapter_torch", include_str!("../../../python/fissure/adapter_torch.py")),
+    ("describe", include_str!("../../../python/fissure/describe.py")),
+    ("worker", include_str!("../../../python/fissure/worker.py")),
+    ("zygote", include_str!("../../../python/fissure/zygote.py")),
+];
+
+/// A cold import of a large library from a slow disk takes minutes.
+const IMPORT_TIMEOUT: Duration = Duration::from_secs(300);
+/// Time for the zygote to end its workers itself.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
+const TRACEBACK_LINES: usize = 12;
+
+#[derive(Serialize)]
+struct Settings<'a> {
+    sources: &'a [(&'a str, &'a str)],
+    package: &'a str,
+    dtypes: Vec<&'static str>,
+    main: i32,
+    slots: Vec<i32>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Hello {
+    Ready(Ready),
+    Failed(String),
+}
+
+#[derive(Deserialize)]
+struct Ready {
+    library_version: String,
+    python_version: String,
+    executable: PathBuf,
+    dtypes: Vec<String>,
+    import_seconds: f64,
+}
+
+/// A started zygote. Dropping it ends every process below it.
+#[derive(Debug)]
+pub struct Zygote {
+    child: Child,
+    /// Closing it is what ends the zygote, however we end ourselves.
+    main: Option<Socket>,
+    slots: Vec<Option<Socket>>,
+    marker: String,
+    /// Resident bytes after the import: what a worker has before it does anything.
+    pub baseline: u64,
+    pub info: TargetInfo,
+}
+
+impl Zygote {
+    /// Starts the interpreter and waits until the library is imported.
+    pub fn start(
+        options: &PoolOptions,
+        executable: &Path,
+        scratch: &Path,
+        slots: usize,
+    ) -> Result<Zygote, ExecuteError> {
+        let pair = || Socket::pair().map_err(ExecuteError::system("create a socket"));
+        let (main, their_main) = pair()?;
+        let (ours, theirs): (Vec<_>, Vec<_>) =
+            (0..slots).map(|_| pair()).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let settings = settings_file(options, &their_main, &theirs)?;
+        let (output, their_output) = Output::new()?;
+        let marker = new_marker();
+
+        let mut command = Command::new(executable);
+        command
+            .args(["-X", "faulthandler", "-u", "-c", BOOTSTRAP])
+            .arg(settings.as_raw_fd().to_string())
+            .current_dir(scratch.join("work"))
+            .stdin(Stdio::null())
+            .stdout(clone(&their_output)?)
+            .stderr(their_output);
+        set_environment(&mut command, scratch, &marker, &options.extra_path, &options.environment);
+        let mut inherited: Vec<BorrowedFd<'_>> = vec![settings.as_fd(), their_main.as_fd()];
+        inherited.extend(theirs.iter().map(AsFd::as_fd));
+        let pending = sandbox::prepare(&mut command, options.sandbox, scratch, &inherited)?;
+        let child = command.spawn().map_err(|source| ExecuteError::InterpreterMissing {
+            path: executable.to_owned(),
+            source,
+        })?;
+        // The command holds the writing end of the output.
+        drop(command);
+        let sandbox = pending.report();
+        drop((their_main, theirs));
+
+        let mut zygote = Zygote {
+            child,
+            main: None,
+            slots: ours.into_iter().map(Some).collect(),
+            marker,
+            baseline: 0,
+            info: TargetInfo {
+                library_version: String::new(),
+                python_version: String::new(),
+                executable: executable.to_owned(),
+                sandbox,
+                dtypes: Vec::new(),
+                import_time: Duration::ZERO,
+            },
+        };
+        let log = drain_in_background(output);
+        zygote.await_import(&main, options, sandbox, &log)?;
+        zygote.main = Some(main);
+        Ok(zygote)
+    }
+
+    fn await_import(
+        &mut self,
+        main: &Socket,
+        options: &PoolOptions,
+        sandbox: SandboxReport,
+        log: &Mutex<Output>,
+    ) -> Result<(), ExecuteError> {
+        let package = options.package.clone();
+        let log = || last_lines(&lock(log).text(), TRACEBACK_LINES);
+        let hello = match main.receive_within(IMPORT_TIMEOUT) {
+            Ok(Some(message)) => serde_json::from_slice(&message).ok(),
+            Ok(None) => None,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                let seconds = IMPORT_TIMEOUT.as_secs();
+                return Err(ExecuteError::ZygoteSilent { package, seconds, log: log() });
+            }
+            Err(source) => {
+                return Err(ExecuteError::System { action: "hear from the zygote", source });
+            }
+        };
+        match hello {
+            Some(Hello::Ready(ready)) => {
+                self.info = TargetInfo {
+                    library_version: ready.library_version,
+                    python_version: ready.python_version,
+                    executable: ready.executable,
+                    sandbox,
+                    dtypes: ready.dtypes.iter().filter_map(|name| name.parse().ok()).collect(),
+                    import_time: Duration::try_from_secs_f64(ready.import_seconds)
+                        .unwrap_or(Duration::ZERO),
+                };
+                self.baseline = process::resident(self.pid()).map_or(0, |bytes| bytes);
+                Ok(())
+            }
+            Some(Hello::Failed(traceback)) => Err(ExecuteError::ImportFailed {
+                package,
+                traceback: last_lines(&traceback, TRACEBACK_LINES),
+            }),
+            None => {
+                // Its last words may still be in the pipe.
+                let _ = self.child.wait();
+                thread::sleep(Duration::from_millis(50));
+                Err(ExecuteError::ZygoteDied { package, log: log() })
+            }
+        }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.child.id().cast_signed()
+    }
+
+    /// The socket of a slot, once.
+    pub fn take_slot(&mut self, slot: usize) -> Option<Socket> {
+        self.slots.get_mut(slot).and_then(Option::take)
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        drop(self.main.take());
+        self.slots.clear();
+        let deadline = Instant::now() + END_TIMEOUT;
+        while let Ok(None) = self.child.try_wait() {
+            if Instant::now() > deadline {
+                break;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+        process::kill_group(self.pid());
+        let _ = self.child.wait();
+        // Whatever left its group and its parent.
+        process::kill_marked(&marker_variable(&self.marker));
+    }
+}
+
+/// The configuration as a memory file: nothing on disk that a target could change.
+fn settings_file(
+    options: &PoolOptions,
+    main: &OwnedFd,
+    slots: &[OwnedFd],
+) -> Result<OwnedFd, ExecuteError> {
+    let settings = Settings {
+        sources: &SOURCES,
+        package: &options.package,
+        dtypes: Dtype::ALL.iter().map(|dtype| dtype.name()).collect(),
+        main: main.as_raw_fd(),
+        slots: slots.iter().map(AsRawFd::as_raw_fd).collect(),
+    };
+    let text = serde_json::to_vec(&settings).expect("strings and numbers are always JSON");
+    let file = rustix::fs::memfd_create("fissure-settings", MemfdFlags::CLOEXEC)
+        .map_err(ExecuteError::system("create shared memory"))?;
+    let mut rest = &text[..];
+    while !rest.is_empty() {
+        let written = rustix::io::write(&file, rest)
+            .map_err(ExecuteError::system("write shared memory"))?;
+        rest = &rest[written..];
+    }
+    Ok(file)
+}
+
+fn clone(descriptor: &OwnedFd) -> Result<OwnedFd, ExecuteError> {
+    descriptor.try_clone().map_err(ExecuteError::system("copy a file descriptor"))
+}
+
+/// The zygote prints next to nothing, but what it prints must not block it. The thread ends when
+/// the pipe is closed everywhere.
+fn drain_in_background(output: Output) -> Arc<Mutex<Output>> {
+    let shared = Arc::new(Mutex::new(output));
+    let watched = Arc::clone(&shared);
+    thread::spawn(move || {
+        let Ok(pipe) = lock(&watched).as_fd().try_clone_to_owned() else { return };
+        while wait_readable(&[pipe.as_fd()], Duration::from_secs(3600)).is_ok() {
+            if !lock(&watched).drain() {
+                return;
+            }
+        }
+    });
+    shared
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

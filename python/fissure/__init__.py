@@ -1,0 +1,1 @@
+"""What runs inside the target's interpreter; embedded in the program, never installed."""

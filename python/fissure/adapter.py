@@ -1,0 +1,99 @@
+"""What Fissure needs to know of a library, as one small interface, and the choice of its adapter.
+
+A new library is one file with a subclass of `Adapter` and one line in `CHOICES`.
+"""
+
+import importlib
+
+
+class Dtypes(dict):
+    """From dtype code to something; a code that the library lacks is a readable error."""
+
+    def __init__(self, library, names):
+        dict.__init__(self)
+        self.library = library
+        self.names = names
+
+    def __missing__(self, code):
+        raise TypeError("%s has no tensors of dtype %s" % (self.library, self.names[code]))
+
+
+class Adapter:
+    """The default answers: a library without tensors of its own."""
+
+    def __init__(self, package, dtype_names):
+        self.package = package
+        #: Position in this list = dtype code in the arena.
+        self.dtype_names = dtype_names
+        self.library = None
+        self.arena = None
+
+    def load(self):
+        """In the zygote: imports the library, pins its threads, runs nothing else."""
+        self.library = importlib.import_module(self.package)
+
+    def version(self):
+        return str(getattr(self.library, "__version__", "unknown"))
+
+    def supported(self):
+        """Names of the dtypes that tensors can have."""
+        return []
+
+    def attach(self, arena):
+        """In a worker: `arena` is a read-only memoryview of the inputs."""
+        self.arena = arena
+
+    def reset(self):
+        """In a worker before each batch: undoes settings that an API may have changed."""
+
+    def dense(self, code, shape, strides, offset):
+        """A tensor that owns its memory, copied from the arena; `offset` counts elements."""
+        raise TypeError("%s has no tensors" % self.package)
+
+    def repeated(self, code, shape, offset, pattern, elements):
+        """A tensor of `elements` elements from `pattern` elements at `offset`, over and over."""
+        raise TypeError("%s has no tensors" % self.package)
+
+    def sparse(self, tensor):
+        """The same elements as a sparse tensor."""
+        raise TypeError("%s has no sparse tensors" % self.package)
+
+    def ndarray(self, code, shape, offset, pattern, elements):
+        """A NumPy array that owns its memory."""
+        raise TypeError("%s is tested without NumPy" % self.package)
+
+    def dtype(self, code):
+        """The dtype object."""
+        raise TypeError("%s has no dtype objects" % self.package)
+
+    def has_nan(self, result):
+        """Is there a NaN anywhere in a result?"""
+        return contains_nan(result, self.leaf_has_nan, 4)
+
+    def leaf_has_nan(self, value):
+        return isinstance(value, (float, complex)) and value != value
+
+    def signature(self, target):
+        """An `inspect.Signature` for an object that Python itself knows none of, or None."""
+        return None
+
+
+def contains_nan(value, leaf_has_nan, depth):
+    """Searches lists, tuples and dictionaries to a small depth."""
+    if depth and isinstance(value, (list, tuple)):
+        return any(contains_nan(item, leaf_has_nan, depth - 1) for item in value)
+    if depth and isinstance(value, dict):
+        return any(contains_nan(item, leaf_has_nan, depth - 1) for item in value.values())
+    return leaf_has_nan(value)
+
+
+#: Import name of a library → (module, class) of its adapter.
+CHOICES = {"torch": ("adapter_torch", "TorchAdapter")}
+#: For every other library: NumPy arrays where NumPy is there, plain values otherwise.
+FALLBACK = ("adapter_numpy", "NumpyAdapter")
+
+
+def choose(package, dtype_names):
+    module, name = CHOICES.get(package.split(".")[0], FALLBACK)
+    chosen = getattr(importlib.import_module("_fissure." + module), name)
+    return chosen(package, dtype_names)

@@ -1,0 +1,65 @@
+"""What the installed library says about one of its objects. Runs in a forked worker: looking an
+object up can import modules, and an import can do anything.
+"""
+
+import inspect
+import json
+
+from _fissure.build import resolve
+from _fissure.outcome import message_of, name_of
+
+TEXT_LIMIT = 200
+
+
+def default_text(value):
+    try:
+        text = repr(value)
+    except BaseException as error:
+        return "<no text: __repr__ raised %s>" % name_of(error)
+    return text[:TEXT_LIMIT]
+
+
+def parameters(adapter, target):
+    try:
+        signature = inspect.signature(target)
+    except (TypeError, ValueError):
+        signature = adapter.signature(target)
+    if signature is None:
+        return None
+    return [
+        {
+            "name": parameter.name,
+            "kind": parameter.kind.name.lower(),
+            "default": None
+            if parameter.default is inspect.Parameter.empty
+            else default_text(parameter.default),
+        }
+        for parameter in signature.parameters.values()
+    ]
+
+
+def describe(adapter, path):
+    answer = {
+        "library_version": adapter.version(),
+        "missing": None,
+        "callable": False,
+        "is_class": False,
+        "params": None,
+    }
+    try:
+        target = resolve(path)
+        answer["callable"] = callable(target)
+        answer["is_class"] = isinstance(target, type)
+        answer["params"] = parameters(adapter, target)
+    except BaseException as error:
+        answer["missing"] = "%s: %s" % (name_of(error), message_of(error))
+    return json.dumps(answer).encode("ascii")
+
+
+def serve(adapter, channel):
+    """Answers paths until the other side closes."""
+    while True:
+        message = channel.recv(65536)
+        if not message:
+            return
+        channel.send(describe(adapter, message.decode("utf-8")))
