@@ -1,0 +1,136 @@
+"""The oracles: each a small check with a known-bad and a known-good value (see self_test.py).
+
+`AT_OPERATION` are asked after every recorded operation; the others need a whole run (gradients,
+hidden values, shadows) or a composite (patterns.py) and live beside the machinery they need.
+"""
+
+import math
+
+from .monitor_tools import has_nonfinite_scalar
+
+# Operations whose result is not a computation: uninitialised memory, chosen constants, moves.
+_NOT_PRODUCERS = {
+    "empty", "empty_like", "new_empty", "full", "full_like", "new_full", "tensor", "masked_fill",
+    "where", "load", "data", "detach", "clone", "getitem", "setitem", "index_put", "index_fill",
+    "as_tensor", "scatter", "resize", "set", "numpy", "bernoulli", "dropout", "nan_to_num", "view",
+    "fill", "fill_diagonal", "copy", "masked_scatter",
+}
+
+
+class Oracle:
+    def __init__(self, name, check):
+        self.name = name
+        self.check = check
+
+
+def nonfinite(backend, node):
+    """NaN or Inf from finite operands."""
+    if not node.output_bad or node.inputs_bad or node.name in _NOT_PRODUCERS:
+        return None
+    if has_nonfinite_scalar(node.arguments) or has_nonfinite_scalar(node.keywords.values()):
+        return None
+    return "%s of finite operands gives %s" % (node.name, backend.describe_bad(node.output))
+
+
+# name -> (low, high): closed mathematical ranges.
+_RANGES = {"softmax": (0.0, 1.0), "sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0),
+           "cosine_similarity": (-1.0, 1.0), "exp": (0.0, math.inf), "norm": (0.0, math.inf),
+           "var": (0.0, math.inf), "std": (0.0, math.inf), "erf": (-1.0, 1.0),
+           "sin": (-1.0, 1.0), "cos": (-1.0, 1.0), "logsigmoid": (-math.inf, 0.0),
+           "log_softmax": (-math.inf, 0.0), "softplus": (0.0, math.inf)}
+
+
+def out_of_range(backend, node):
+    """A result outside the function's mathematical range by more than rounding."""
+    limits = _RANGES.get(node.name)
+    if limits is None or node.output is None or node.output_bad or node.inputs_bad:
+        return None
+    if not backend.is_float(node.output):
+        return None
+    minimum, maximum, _, count = backend.statistics(node.output)
+    if count == 0:
+        return None
+    slack = 16 * backend.epsilon(node.output)
+    if minimum < limits[0] - slack or maximum > limits[1] + slack:
+        worst = minimum if minimum < limits[0] - slack else maximum
+        return "%s gives %.9g, outside [%g, %g]" % (node.name, worst, limits[0], limits[1])
+    return None
+
+
+def wrap_around(backend, node):
+    """A cast to an integer type of values that do not fit it."""
+    if node.name != "cast":
+        return None
+    if not node.inputs or node.output is None or not backend.is_float(node.inputs[0]):
+        return None
+    limits = backend.integer_limits(node.output)
+    if limits is None or backend.count(node.inputs[0]) == 0:
+        return None
+    if not backend.finite(node.inputs[0]):
+        return "a NaN or Inf is cast to %s" % backend.dtype_name(node.output)
+    minimum, maximum, _, _ = backend.statistics(node.inputs[0])
+    low, high = limits
+    if minimum <= low - 1.0 or maximum >= high + 1.0:
+        worst = minimum if minimum <= low - 1.0 else maximum
+        return "%.9g does not fit %s [%d, %d] and wraps around" % (
+            worst, backend.dtype_name(node.output), low, high)
+    return None
+
+
+AT_OPERATION = [Oracle("nonfinite", nonfinite), Oracle("range", out_of_range),
+                Oracle("wraparound", wrap_around)]
+
+
+def finite_when_wider(backend, node):
+    """Oracle 6 for a failing node: is the same operation finite in wider floating point?"""
+    try:
+        wide = backend.call_wider(node)
+    except Exception:
+        return False
+    return wide is not None and backend.finite(wide)
+
+
+def other_framework(backend, node):
+    """Oracle 5: the same elementwise function of NumPy on the same operand; None = agrees."""
+    return backend.compare_framework(node)
+
+
+TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
+             "float64": (1e-7, 1e-7)}
+
+
+def disagreement(value, reference, dtype_name, factor=1.0):
+    """Values against a reference (lists of floats): a text when they differ beyond tolerance.
+
+    Positions of NaN and infinities are compared exactly, then the values.
+    """
+    relative, absolute = TOLERANCE.get(dtype_name, (1e-6, 1e-5))
+    worst = 0.0
+    text = None
+    for got, wanted in zip(value, reference):
+        if math.isfinite(got) != math.isfinite(wanted):
+            return "%g where the reference has %g" % (got, wanted)
+        if not math.isfinite(got):
+            continue
+        excess = abs(got - wanted) - factor * (absolute + relative * abs(wanted))
+        if excess > 0:
+            share = abs(got - wanted) / max(abs(wanted), absolute)
+            if share > worst:
+                worst = share
+                text = "%.9g where the reference has %.9g" % (got, wanted)
+    return text
+
+
+def epsilon_absorbed(backend, node):
+    """A small constant added for safety vanishes in rounding: `1 + 1e-10 == 1`, `eps` is 0 in f16."""
+    if node.name not in ("add", "sub") or node.output is None or not backend.is_float(node.output):
+        return None
+    small = [value for value in node.operands if isinstance(value, float)
+             and 0.0 < abs(value) <= 1e-4]
+    arrays = [value for value in node.operands if backend.is_array(value)]
+    if len(small) != 1 or len(arrays) != 1 or not backend.is_float(arrays[0]):
+        return None
+    if backend.any_equal_nonzero_or_lost(node.output, arrays[0], small[0]):
+        return "the constant %g is lost by rounding in %s" % (
+            small[0], backend.dtype_name(node.output))
+    return None

@@ -1,0 +1,190 @@
+"""Temporary changes to the libraries while the program runs: sources that the torch mode does not
+see, harmless replacements for side effects, and the modules that mark a region."""
+
+import builtins
+import sys
+import types
+
+
+_NUMPY_SOURCES = ("array", "asarray", "zeros", "ones", "full", "linspace", "arange", "eye",
+                  "load", "loadtxt", "genfromtxt", "fromfile", "frombuffer")
+_NUMPY_RANDOM = ("rand", "randn", "random", "random_sample", "normal", "uniform", "standard_normal",
+                 "exponential", "poisson", "gamma", "beta", "dirichlet", "sample")
+
+
+class InputRequested(Exception):
+    """The program called input()."""
+
+
+class Patches:
+    """Applies replacements and undoes them in reverse order."""
+
+    def __init__(self):
+        self._undo = []
+
+    def set(self, owner, name, value):
+        original = getattr(owner, name)
+        self._undo.append((owner, name, original))
+        setattr(owner, name, value)
+        return original
+
+    def restore(self):
+        while self._undo:
+            owner, name, original = self._undo.pop()
+            setattr(owner, name, original)
+
+
+def install(monitor, torch_mode):
+    patches = Patches()
+
+    def no_input(prompt=""):
+        raise InputRequested("the program asks for input(%r)" % (prompt,))
+    patches.set(builtins, "input", no_input)
+    if "numpy" in sys.modules:
+        _numpy(patches, monitor)
+    if "torch" in sys.modules:
+        _torch(patches, monitor, torch_mode)
+    _regions(monitor)
+    return patches
+
+
+def _numpy(patches, monitor):
+    import numpy
+    from . import numpy_backend
+
+    def wrap(owner, name):
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+
+        def source(*arguments, **keywords):
+            result = original(*numpy_backend.plain(arguments), **numpy_backend.plain(keywords))
+            return made(name, arguments, keywords, result, 2)
+        source.__name__ = name
+        source.__doc__ = getattr(original, "__doc__", None)
+        patches.set(owner, name, source)
+
+    def made(name, arguments, keywords, result, depth):
+        if not monitor.active or not isinstance(result, (numpy.ndarray, float)):
+            return result
+        frame, direct, _ = monitor.users.locate(depth + 1)
+        if frame is None or not direct:
+            return result
+        if name in ("array", "asarray") and arguments and getattr(
+                arguments[0], "fissure_traced", False):
+            # A copy of something known: what it is made of stays the input.
+            copied = numpy_backend.traced(numpy_backend.ordinary_asarray(result))
+            monitor.derived.add(id(copied))
+            monitor.trace.keep.append(copied)
+            return copied
+        value = numpy_backend.traced(numpy_backend.ordinary_asarray(result))
+        return monitor.created(numpy_backend.BACKEND, name, arguments, keywords, value, frame)
+
+    for name in _NUMPY_SOURCES:
+        wrap(numpy, name)
+    for name in _NUMPY_RANDOM:
+        wrap(numpy.random, name)
+
+    original_rng = numpy.random.default_rng
+
+    class TracedGenerator(numpy.random.Generator):
+        pass
+
+    def method(name):
+        plain_method = getattr(numpy.random.Generator, name)
+
+        def draw(self, *arguments, **keywords):
+            result = plain_method(self, *arguments, **keywords)
+            return made(name, arguments, keywords, result, 2)
+        return draw
+    for name in _NUMPY_RANDOM:
+        if hasattr(numpy.random.Generator, name):
+            setattr(TracedGenerator, name, method(name))
+
+    def default_rng(*arguments, **keywords):
+        return TracedGenerator(original_rng(*arguments, **keywords).bit_generator)
+    patches.set(numpy.random, "default_rng", default_rng)
+
+
+def _torch(patches, monitor, torch_mode):
+    import torch
+
+    original_from_numpy = torch.from_numpy
+
+    def from_numpy(array):
+        traced = getattr(array, "fissure_traced", False)
+        value = original_from_numpy(array)
+        if torch_mode is None or not monitor.active:
+            return value
+        if traced:
+            return torch_mode.from_array(value, array)
+        frame, direct, _ = monitor.users.locate(2)
+        if frame is not None and direct:
+            return monitor.created(torch_mode.backend, "from_numpy", (), {}, value, frame)
+        return value
+    patches.set(torch, "from_numpy", from_numpy)
+    patches.set(torch, "save", lambda *arguments, **keywords: None)
+
+    parameter = torch.nn.parameter.Parameter
+    original_new = parameter.__new__
+
+    def new(cls, data=None, requires_grad=True):
+        key = monitor.known.get(id(data))
+        if key in monitor.trace.inputs and key.startswith("source"):
+            # The parameter made from it is the weight; its initial value is no input of its own.
+            monitor.trace.inputs[key].frozen = True
+            monitor.trace.inputs[key].why = "the initial value of a parameter"
+        return original_new(cls, data, requires_grad)
+    parameter.__new__ = staticmethod(new)
+    patches._undo.append((parameter, "__new__", original_new))
+
+    loader = torch.utils.data.DataLoader
+    original_init = loader.__init__
+
+    def init(self, *arguments, **keywords):
+        # Worker processes would compute where nobody watches.
+        if "num_workers" in keywords:
+            keywords["num_workers"] = 0
+        keywords.pop("persistent_workers", None)
+        keywords.pop("prefetch_factor", None)
+        return original_init(self, *arguments, **keywords)
+    patches.set(loader, "__init__", init)
+
+    optimizer = torch.optim.Optimizer
+    if not getattr(optimizer, "_fissure_counts", False):
+        try:
+            from torch.optim.optimizer import register_optimizer_step_post_hook
+            register_optimizer_step_post_hook(_count_step)
+            optimizer._fissure_counts = True
+        except ImportError:
+            pass
+    _CURRENT[0] = monitor
+
+
+_CURRENT = [None]
+
+
+def _count_step(optimizer, arguments, keywords):
+    if _CURRENT[0] is not None:
+        _CURRENT[0].trace.optimizer_steps += 1
+
+
+def _regions(monitor):
+    """`from fissure import start_fuzz, end_fuzz`, and the import that users of Soft Assertion
+    Fuzzer already have in their files."""
+    def start_fuzz(*arguments, **keywords):
+        monitor.start_region()
+
+    def end_fuzz(*arguments, **keywords):
+        monitor.end_region()
+
+    for path in ("fissure", "softassertion", "softassertion.analysis",
+                 "softassertion.analysis.boundary_tracer"):
+        module = types.ModuleType(path)
+        module.__path__ = []
+        module.start_fuzz = start_fuzz
+        module.end_fuzz = end_fuzz
+        sys.modules[path] = module
+    sys.modules["softassertion"].analysis = sys.modules["softassertion.analysis"]
+    sys.modules["softassertion.analysis"].boundary_tracer = \
+        sys.modules["softassertion.analysis.boundary_tracer"]

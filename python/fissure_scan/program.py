@@ -1,0 +1,222 @@
+"""The user's program as something that can be run again and again."""
+
+import contextlib
+import importlib
+import io
+import os
+import random
+import signal
+import sys
+import time
+import traceback
+
+from . import patches, users
+from .monitor import Monitor, StopRun
+
+
+class Settings:
+    """What stays the same over all runs of a session."""
+
+    def __init__(self, regions):
+        self.regions = regions
+        self.leaf_sources = set()
+        self.reshaped = set()
+        self.honour_no_grad = False
+
+
+class TargetError(Exception):
+    """The program cannot be started at all; the message says what to do."""
+
+
+class Program:
+    """A script, or a function of a file or module, with its arguments."""
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.file = plan.get("file")
+        self.arguments = plan.get("arguments", [])
+        self.function = plan.get("function")
+        self.module = plan.get("module")
+        self.sources = {}           # file -> replacement source, for checking fixes
+        self._codes = {}
+        root = plan["root"]
+        self.users = users.UserFiles(root, [self.file] if self.file else [])
+        self.settings = Settings(bool(plan.get("regions")))
+        self.synthesised = None     # arguments of a target function, see arguments.py
+        self.runs = 0
+        self._preloaded = set(sys.modules)
+        self.home = os.getcwd()
+
+    # One run -----------------------------------------------------------------------------------
+
+    def run(self, policy):
+        """Runs the program once and returns the trace of it."""
+        self.runs += 1
+        monitor = Monitor(self.users, policy, self.settings)
+        started = time.perf_counter()
+        torch = sys.modules.get("torch")
+        mode = None
+        if torch is not None:
+            from .torch_backend import TorchBackend, TorchMode
+            mode = TorchMode(monitor, TorchBackend())
+            if policy.watch_gradients:
+                from .gradient_watch import GradientWatch
+                monitor.gradient_watch = GradientWatch(monitor)
+        self._reseed()
+        self._forget_modules()
+        applied = patches.install(monitor, mode)
+        remove_numpy = None
+        if "numpy" in sys.modules:
+            from . import numpy_backend
+            remove_numpy = numpy_backend.install(monitor)
+        captured = _Capture()
+        try:
+            with _alarm(policy.time_limit, monitor), captured.active():
+                with (mode if mode is not None else contextlib.suppress()):
+                    self._guarded(monitor)
+        finally:
+            applied.restore()
+            if remove_numpy is not None:
+                remove_numpy()
+            if torch is not None:
+                torch.set_grad_enabled(True)
+                torch.set_default_dtype(torch.float32)
+            os.chdir(self.home)
+        trace = monitor.trace
+        trace.stdout = captured.text()
+        trace.seconds = time.perf_counter() - started
+        trace.bad = monitor.bad
+        return trace
+
+    def _guarded(self, monitor):
+        trace = monitor.trace
+        try:
+            trace.result = self._execute(monitor)
+        except StopRun:
+            trace.stopped = trace.stopped or "time"
+        except SystemExit as stop:
+            code = stop.code
+            trace.exit_code = 0 if code is None else code if isinstance(code, int) else 1
+            if isinstance(code, str):
+                trace.error = ("SystemExit", code, None, None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            trace.error = self._describe(error)
+
+    def _describe(self, error):
+        file, line = None, None
+        for entry in traceback.extract_tb(error.__traceback__):
+            if self.users.owns(entry.filename):
+                file, line = entry.filename, entry.lineno
+        if isinstance(error, SyntaxError):
+            file, line = error.filename, error.lineno
+        return (type(error).__name__, str(error)[:500], file, line)
+
+    def _execute(self, monitor):
+        sys.argv = [self.file or self.module or ""] + list(self.arguments)
+        if self.function:
+            namespace = self._namespace()
+            target = namespace
+            for part in self.function.split("."):
+                target = target[part] if isinstance(target, dict) else getattr(target, part)
+            return self.synthesised.call(target, monitor)
+        code = self._code(self.file)
+        namespace = {"__name__": "__main__", "__file__": self.file, "__builtins__": __builtins__,
+                     "__doc__": None, "__package__": None, "__spec__": None, "__loader__": None}
+        main = type(sys)("__main__")
+        main.__dict__.update(namespace)
+        before = sys.modules.get("__main__")
+        sys.modules["__main__"] = main
+        try:
+            exec(code, main.__dict__)
+        finally:
+            sys.modules["__main__"] = before
+        return None
+
+    def _namespace(self):
+        if self.file:
+            name = os.path.splitext(os.path.basename(self.file))[0]
+            namespace = type(sys)(name)
+            namespace.__file__ = self.file
+            sys.modules[name] = namespace
+            exec(self._code(self.file), namespace.__dict__)
+            return namespace.__dict__
+        return importlib.import_module(self.module).__dict__
+
+    def _code(self, file):
+        text = self.sources.get(file)
+        key = (file, text)
+        code = self._codes.get(key)
+        if code is None:
+            if text is None:
+                with open(file, "rb") as handle:
+                    text = handle.read()
+            code = compile(text, file, "exec")
+            self._codes[key] = code
+        return code
+
+    def _reseed(self):
+        random.seed(0)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            numpy.random.seed(0)
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            torch.manual_seed(0)
+
+    def _forget_modules(self):
+        """The program's own modules are executed anew in each run, as in a fresh process."""
+        for name, module in list(sys.modules.items()):
+            if name in self._preloaded or name.startswith("fissure_scan"):
+                continue
+            file = getattr(module, "__file__", None)
+            if file and self.users.owns(file):
+                del sys.modules[name]
+
+
+class _Capture:
+    """Standard output and error of the program, kept (up to a limit) instead of shown."""
+
+    LIMIT = 200000
+
+    def __init__(self):
+        self._buffer = _Bounded(self.LIMIT)
+
+    @contextlib.contextmanager
+    def active(self):
+        with contextlib.redirect_stdout(self._buffer), contextlib.redirect_stderr(_Bounded(20000)):
+            yield
+
+    def text(self):
+        return self._buffer.getvalue()
+
+
+class _Bounded(io.StringIO):
+    def __init__(self, limit):
+        super().__init__()
+        self._limit = limit
+
+    def write(self, text):
+        if self.tell() < self._limit:
+            super().write(text)
+        return len(text)
+
+
+@contextlib.contextmanager
+def _alarm(seconds, monitor):
+    """Raises StopRun in the program after so many seconds, even in a loop that calls nothing."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(number, frame):
+        monitor.trace.stopped = "time"
+        raise StopRun()
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

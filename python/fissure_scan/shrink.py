@@ -1,0 +1,84 @@
+"""Makes a failing input as close to the program's own data as it can be and still fail."""
+
+import numpy as np
+
+
+def shrink(search, failure, overrides):
+    """Fewer inputs, then a shorter way from the own data, then fewer changed elements."""
+    site, oracle = failure.site, failure.oracle
+    # A gradient failure comes after the forward pass, a forward failure must stay before training.
+    if failure.after_steps > 0 and oracle != "gradient_nonfinite":
+        return overrides
+    spent = [0]
+
+    def fails(candidate):
+        spent[0] += 1
+        return any(other.site == site and other.oracle == oracle
+                   for other in search.failures(candidate))
+
+    current = dict(overrides)
+    for key in sorted(current):
+        if len(current) > 1 and not search.budget.over():
+            fewer = dict((name, value) for name, value in current.items() if name != key)
+            if fails(fewer):
+                current = fewer
+    current = _shorter(search, current, fails, spent)
+    return _sparser(search, current, fails, spent)
+
+
+def _shorter(search, current, fails, spent):
+    """Bisection between the own data (passes) and the failing data, in the scale of the values."""
+    def between(share):
+        mixed = {}
+        for key, value in current.items():
+            own = search.by_key[key].own
+            mixed[key] = own + (value - own) * share if value.shape == own.shape else value
+        return mixed
+    low, high = 0.0, 1.0
+    for step in range(10):
+        if search.budget.over() or spent[0] > 24:
+            break
+        # Far values are first approached in powers of ten: the way spans many magnitudes.
+        middle = high / 10.0 if low == 0.0 and step < 6 and _far(search, current) \
+            else (low + high) / 2.0
+        if fails(between(middle)):
+            high = middle
+        else:
+            low = middle
+        if low > 0.0 and (high - low) / high < 0.05:
+            break
+    return between(high) if high < 1.0 else current
+
+
+def _far(search, current):
+    for key, value in current.items():
+        variable = search.by_key[key]
+        if value.size and float(np.abs(value).max()) > 100.0 * variable.scale:
+            return True
+    return False
+
+
+def _sparser(search, current, fails, spent):
+    """Gives elements back to the own data, half of the changed ones at a time."""
+    for key in sorted(current):
+        own = search.by_key[key].own
+        if own.shape != current[key].shape or own.size > 100000:
+            continue
+        for _ in range(8):
+            changed = np.flatnonzero(current[key].ravel() != own.ravel())
+            if changed.size <= 1 or search.budget.over() or spent[0] > 40:
+                break
+            reduced = None
+            for half in (changed[: changed.size // 2], changed[changed.size // 2:]):
+                values = current[key].copy()
+                flat = values.reshape(-1)
+                flat[half] = own.reshape(-1)[half]
+                attempt = dict(current)
+                attempt[key] = values
+                if fails(attempt):
+                    reduced = attempt
+                    break
+            if reduced is None:
+                break
+            current = reduced
+    return current

@@ -1,0 +1,53 @@
+"""Which calls create inputs, and the range that follows from the call."""
+
+# name -> (low, high, why); None is unbounded.
+RANDOM = {
+    "rand": (0.0, 1.0, "rand draws from [0, 1)"),
+    "rand_like": (0.0, 1.0, "rand draws from [0, 1)"),
+    "random": (0.0, 1.0, "random draws from [0, 1)"),
+    "random_sample": (0.0, 1.0, "random draws from [0, 1)"),
+    "bernoulli": (0.0, 1.0, "a 0/1 draw"),
+    "randn": (None, None, "a normal draw is unbounded"),
+    "randn_like": (None, None, "a normal draw is unbounded"),
+    "normal": (None, None, "a normal draw is unbounded"),
+    "standard_normal": (None, None, "a normal draw is unbounded"),
+    "exponential": (0.0, None, "an exponential draw is not negative"),
+    "poisson": (0.0, None, "a count is not negative"),
+    "gamma": (0.0, None, "a gamma draw is not negative"),
+    "dirichlet": (0.0, 1.0, "a Dirichlet draw is a distribution"),
+    "beta": (0.0, 1.0, "a beta draw lies in [0, 1]"),
+}
+LITERAL = {"tensor", "array", "asarray", "as_tensor", "from_numpy"}
+CONSTANT = {"zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "zeros_like",
+            "ones_like", "full_like", "empty", "empty_like", "range", "new_zeros", "new_ones",
+            "new_full", "new_tensor", "new_empty", "tril", "triu"}
+INTEGER = {"randint", "randperm", "multinomial", "integers", "randint_like", "permutation",
+           "choice"}
+# Fills that initialise a tensor in place; they are not uses of it.
+FILLS = {"normal", "uniform", "zero", "fill", "copy", "exponential", "random", "trunc_normal",
+         "kaiming_uniform", "kaiming_normal", "xavier_uniform", "xavier_normal", "constant",
+         "orthogonal", "ones", "zeros", "eye", "dirac", "sparse", "requires_grad", "detach"}
+
+IS_SOURCE = set(RANDOM) | LITERAL | CONSTANT
+
+
+def source_range(name, arguments, keywords, values):
+    """(low, high, why, frozen_reason) of a source call whose own values are `values` (float64 list
+    stats: minimum, maximum, whole numbers only)."""
+    minimum, maximum, whole, count = values
+    if name in ("uniform",):
+        low = arguments[0] if arguments else keywords.get("low", 0.0)
+        high = arguments[1] if len(arguments) > 1 else keywords.get("high", 1.0)
+        if isinstance(low, (int, float)) and isinstance(high, (int, float)):
+            return float(low), float(high), "uniform draws from [%g, %g)" % (low, high), None
+        return None, None, "a uniform draw", None
+    if name in RANDOM:
+        low, high, why = RANDOM[name]
+        return low, high, why, None
+    if name in CONSTANT:
+        return None, None, "a constant of the program", "a constant of the program"
+    if count > 1 and whole and minimum >= 0.0 and maximum <= 1.0:
+        return 0.0, 1.0, "all values are 0 or 1", None
+    if count == 1:
+        return None, None, "a literal number", "a single literal number"
+    return None, None, "data of the program", None

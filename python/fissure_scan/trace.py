@@ -1,0 +1,122 @@
+"""What one run of the program did: its operations, inputs, failures and observable results."""
+
+
+class Site:
+    """A place in the user's files where an operation is called."""
+
+    __slots__ = ("file", "line", "function", "scope")
+
+    def __init__(self, file, line, function, scope=""):
+        self.file = file
+        self.line = line
+        self.function = function
+        self.scope = scope
+
+    def key(self):
+        return (self.file, self.line, self.function)
+
+    def as_json(self):
+        return {"file": self.file, "line": self.line, "function": self.function,
+                "scope": self.scope}
+
+    def __eq__(self, other):
+        return isinstance(other, Site) and self.key() == other.key()
+
+    def __hash__(self):
+        return hash(self.key())
+
+    def __repr__(self):
+        return "%s:%s %s" % self.key()
+
+
+class Node:
+    """One recorded operation. `operands` are in the order of the mathematics: `2 - x` is (2, x)."""
+
+    __slots__ = ("index", "name", "function", "arguments", "keywords", "operands", "inputs",
+                 "output", "site", "inputs_bad", "output_bad", "consumed", "library")
+
+    def __init__(self, index, name, function, arguments, keywords, operands, inputs, site, library):
+        self.index = index
+        self.name = name
+        self.function = function
+        self.arguments = arguments
+        self.keywords = keywords
+        self.operands = operands
+        self.inputs = inputs
+        self.output = None
+        self.site = site
+        self.inputs_bad = False
+        self.output_bad = False
+        self.consumed = False
+        self.library = library
+
+
+class Failure:
+    """An oracle fired at a node."""
+
+    def __init__(self, oracle, node, detail, arguments=None, keywords=None, output=None,
+                 domain=False, after_steps=0):
+        self.oracle = oracle
+        self.site = node.site
+        self.name = node.name
+        self.index = node.index
+        self.function = node.function
+        self.library = node.library
+        self.detail = detail
+        self.arguments = arguments
+        self.keywords = keywords
+        self.output = output
+        # The mathematics itself has no finite answer there (log 0), wider floats do not help.
+        self.domain = domain
+        self.after_steps = after_steps
+        self.also = []
+
+
+class InputInfo:
+    """An input the search may change."""
+
+    def __init__(self, key, kind, name, origin, file, line, value, low, high, why):
+        self.key = key
+        self.kind = kind            # "source", "entering", "parameter" or "weight"
+        self.name = name
+        self.origin = origin
+        self.file = file
+        self.line = line
+        self.value = value          # the program's own value
+        self.low = low              # bounds of the source, None = unbounded
+        self.high = high
+        self.why = why
+        self.frozen = False
+        self.library = "torch"
+
+    def shape(self):
+        return list(self.value.shape)
+
+    def dtype(self):
+        return str(self.value.dtype).replace("torch.", "")
+
+
+class Trace:
+    def __init__(self):
+        self.nodes = []
+        self.producers = {}
+        self.inputs = {}
+        self.leaves = {}
+        self.failures = []
+        self.hits = {}
+        self.first_hit = {}
+        self.observed = []          # numbers the program took out: item(), losses
+        self.stdout = ""
+        self.optimizer_steps = 0
+        self.backward_calls = 0
+        self.operations = 0
+        self.stopped = None         # why the run ended before the program did
+        self.error = None           # (class, message, file, line) of an exception
+        self.exit_code = None
+        self.aims = {}              # site -> list of (label, distance, {key: gradient})
+        self.seconds = 0.0
+        self.result = None
+        self.keep = []
+
+    def producer(self, tensor):
+        return self.producers.get(id(tensor))
