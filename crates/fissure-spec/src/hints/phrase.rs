@@ -64,7 +64,7 @@ fn read_alternative(text: &str, hints: &mut ParamHints) {
         None => (lower, false),
     };
     if let Some((structure, element, length)) = structure(&lower) {
-        for element in &element {
+        if let Some(element) = &element {
             element.describe(hints);
         }
         hints.length = hints.length.or(length);
