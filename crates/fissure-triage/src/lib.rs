@@ -23,6 +23,6 @@ pub use confirm::{ScriptEnd, ScriptRun, confirm, reproduces};
 pub use docter_records::Records;
 pub use error::TriageError;
 pub use folder::{FindingFolder, read_finding, read_findings, remove_unfinished, write_finding};
-pub use mask::mask;
+pub use mask::{file_name_part, mask};
 pub use script::{script, script_for_input};
 pub use signature::{Signature, finding_id, signature};
