@@ -5,6 +5,7 @@
 //! environments of Fissure's own in the user's cache folder, and installers see only the package
 //! index that the user configured.
 
+mod check;
 mod error;
 mod failure;
 mod index;
@@ -22,6 +23,7 @@ mod resolve;
 mod surroundings;
 mod uv_tool;
 
+pub use check::{Plan, can_make, try_import, uv_version};
 pub use error::EnvironmentError;
 pub use installer::install_hint;
 pub use interpreter::{Interpreter, active, interpreters};

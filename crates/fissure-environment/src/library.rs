@@ -137,7 +137,7 @@ impl Compatibility {
         }
     }
 
-    fn from_version(&self) -> Version {
+    fn first_version(&self) -> Version {
         Version::from_str(self.from).expect("the table holds valid versions: a test reads each")
     }
 }
@@ -193,7 +193,7 @@ pub fn compatible_lines(requirement: &Requirement) -> Vec<&'static Compatibility
         .iter()
         .filter(|line| line.distribution == distribution)
         .collect();
-    let mut versions: Vec<Version> = lines.iter().map(|line| line.from_version()).collect();
+    let mut versions: Vec<Version> = lines.iter().map(|line| line.first_version()).collect();
     versions.extend(requirement.versions.iter().map(|one| one.version().clone()));
     versions.retain(|version| requirement.versions.contains(version));
     versions.sort();
@@ -202,7 +202,7 @@ pub fn compatible_lines(requirement: &Requirement) -> Vec<&'static Compatibility
         let line = lines
             .iter()
             .rev()
-            .find(|line| line.from_version() <= *version);
+            .find(|line| line.first_version() <= *version);
         if let Some(line) = line
             && !found.iter().any(|known| known.from == line.from)
         {
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn every_version_requirement_and_companion_of_the_tables_can_be_read() {
         for line in COMPATIBILITY {
-            line.from_version();
+            line.first_version();
             assert!(
                 line.pythons.0 >= 7 && line.pythons.0 <= line.pythons.1,
                 "{line:?}"
@@ -261,7 +261,7 @@ mod tests {
     fn lines_of_one_distribution_rise_in_version() {
         for pair in COMPATIBILITY.windows(2) {
             if pair[0].distribution == pair[1].distribution {
-                assert!(pair[0].from_version() < pair[1].from_version(), "{pair:?}");
+                assert!(pair[0].first_version() < pair[1].first_version(), "{pair:?}");
             }
         }
     }

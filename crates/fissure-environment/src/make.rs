@@ -2,22 +2,22 @@
 
 use std::{
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use crate::{
     EnvironmentError, Managed, Progress, Requirement, Store, Surroundings,
+    check::try_import,
     failure::Failure,
     installer::{self, Installer, Work},
     interpreter::{self, Interpreter},
     library, machine,
     managed::{self, Record},
-    probe, process, uv_tool,
+    probe, uv_tool,
 };
 
 /// uv keeps finished downloads, so each attempt gets further on a bad line.
 const ATTEMPTS: u32 = 4;
-const IMPORT_LIMIT: Duration = Duration::from_secs(600);
 
 /// Makes an environment that satisfies `requirement`, or returns the one that is already there.
 /// `python` is the interpreter to build on; without it a fitting one is looked for.
@@ -37,7 +37,7 @@ pub fn make(
     {
         return Ok(whole);
     }
-    if offline(surroundings) {
+    if surroundings.offline() {
         return Err(EnvironmentError::Offline {
             wanted: requirement.to_string(),
             requirement: requirement.to_string(),
@@ -85,12 +85,6 @@ pub fn make(
     build.run(requirement, &installers, progress)
 }
 
-/// Whether the network is forbidden by the environment. (`--offline` is handled by the resolution,
-/// which knows that the user did not ask for an environment in so many words.)
-fn offline(surroundings: &Surroundings) -> bool {
-    surroundings.offline()
-}
-
 /// The environment, if it is whole and its interpreter still runs: the Python it was built on may
 /// have been removed since.
 fn whole(surroundings: &Surroundings, managed: &Managed) -> Option<Managed> {
@@ -132,6 +126,23 @@ fn name_of(requirement: &Requirement, version: &pep440_rs::Version, base: &Inter
         .python_minor()
         .expect("a base interpreter was found new enough by its version");
     format!("{}-{version}-py{major}.{minor}", requirement.distribution)
+}
+
+pub(crate) fn check_disk(store: &Store, requirement: &Requirement) -> Result<(), EnvironmentError> {
+    // A seventh more: byte code, and what is unpacked before it is linked.
+    let needed = library::bytes_on_disk(requirement) / 7 * 8;
+    let folder = store.folder();
+    let free = machine::free_disk(folder)
+        .map_err(EnvironmentError::io("ask the free space of", folder))?;
+    if free >= needed {
+        return Ok(());
+    }
+    Err(EnvironmentError::DiskSpace {
+        requirement: requirement.to_string(),
+        folder: folder.to_owned(),
+        needed: machine::human_bytes(needed),
+        free: machine::human_bytes(free),
+    })
 }
 
 struct Build<'a> {
@@ -217,20 +228,7 @@ impl Build<'_> {
     fn check_disk(&self) -> Result<(), EnvironmentError> {
         // What an earlier, unfinished build left behind goes away first.
         self.store.clear(&self.name)?;
-        // A seventh more: byte code, and what is unpacked before it is linked.
-        let needed = library::bytes_on_disk(&self.exact) / 7 * 8;
-        let folder = self.store.folder();
-        let free = machine::free_disk(folder)
-            .map_err(EnvironmentError::io("ask the free space of", folder))?;
-        if free >= needed {
-            return Ok(());
-        }
-        Err(EnvironmentError::DiskSpace {
-            requirement: self.exact.to_string(),
-            folder: folder.to_owned(),
-            needed: machine::human_bytes(needed),
-            free: machine::human_bytes(free),
-        })
+        check_disk(self.store, &self.exact)
     }
 
     /// Tries the installers in order; answers which one did it.
@@ -300,16 +298,11 @@ impl Build<'_> {
             return Ok(());
         }
         progress(Progress::Step(format!("importing {package}")));
-        let mut command = self.work.command(&python);
-        command.args(["-c", &format!("import {package}")]);
-        let finished = process::run(command, IMPORT_LIMIT, &mut |_| ())
-            .map_err(EnvironmentError::io("run", &python))?;
-        if finished.success() {
-            return Ok(());
-        }
-        Err(EnvironmentError::Import {
-            requirement: self.exact.to_string(),
-            output: finished.tail(15),
-        })
+        try_import(self.work.surroundings, &python, &package)
+            .map(drop)
+            .map_err(|output| EnvironmentError::Import {
+                requirement: self.exact.to_string(),
+                output,
+            })
     }
 }

@@ -54,7 +54,8 @@ if sys.version_info >= (3, 4):
         answer["library_version"] = version_from_metadata()
         if answer["library_version"] is None:
             try:
-                answer["library_version"] = str(getattr(__import__(package), "__version__", None))
+                version = getattr(__import__(package), "__version__", None)
+                answer["library_version"] = None if version is None else str(version)
             except Exception as error:
                 answer["import_error"] = "%s: %s" % (type(error).__name__, error)
 

@@ -138,10 +138,8 @@ fn read_lines(mut stream: impl Read + Send + 'static, lines: Sender<String>) {
                 // Progress bars redraw their line with a carriage return.
                 if byte != b'\n' && byte != b'\r' {
                     pending.push(byte);
-                } else if !pending.is_empty() {
-                    if send(&mut pending, &lines).is_err() {
-                        return;
-                    }
+                } else if !pending.is_empty() && send(&mut pending, &lines).is_err() {
+                    return;
                 }
             }
         }

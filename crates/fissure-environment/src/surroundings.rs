@@ -63,6 +63,26 @@ impl Surroundings {
         }
     }
 
+    /// The same, with folders of the user's own searched before the interpreter's.
+    pub fn with_python_path(mut self, folders: &[PathBuf]) -> Result<Self, EnvironmentError> {
+        if folders.is_empty() {
+            return Ok(self);
+        }
+        let name = OsString::from("PYTHONPATH");
+        let mut all = Vec::new();
+        for folder in folders {
+            all.push(std::path::absolute(folder).map_err(EnvironmentError::io("find", folder))?);
+        }
+        if let Some(before) = self.variables.get(&name) {
+            all.extend(env::split_paths(before).filter(|part| !part.as_os_str().is_empty()));
+        }
+        let joined = env::join_paths(all).map_err(|error| {
+            EnvironmentError::io("put on PYTHONPATH", &folders[0])(std::io::Error::other(error))
+        })?;
+        self.variables.insert(name, joined);
+        Ok(self)
+    }
+
     /// A variable that is set and not empty.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
         self.variables
@@ -119,6 +139,17 @@ mod tests {
             let surroundings = Surroundings::new("r".into(), [("FISSURE_OFFLINE", value)]);
             assert_eq!(surroundings.offline(), expected, "{value:?}");
         }
+    }
+
+    #[test]
+    fn folders_of_the_user_come_before_those_of_the_variable() {
+        let surroundings = Surroundings::new("r".into(), [("PYTHONPATH", "/old")])
+            .with_python_path(&["/new".into()])
+            .unwrap();
+        assert_eq!(
+            surroundings.variable("PYTHONPATH"),
+            Some(OsStr::new("/new:/old"))
+        );
     }
 
     #[test]

@@ -1,0 +1,182 @@
+//! `fissure env`: lists, makes and removes managed environments.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command prints its result")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand};
+use comfy_table::{Table, presets};
+use fissure_environment::machine::human_bytes;
+use fissure_environment::{Managed, Store, Surroundings};
+use serde::Serialize;
+
+use crate::exit_status::{ExitStatus, usage};
+use crate::target::{MakingDisplay, as_usage, parse_requirement};
+
+#[derive(Args, Debug)]
+pub struct EnvArgs {
+    #[command(subcommand)]
+    command: EnvCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum EnvCommand {
+    /// Show the environments Fissure made
+    List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make an environment with a library; nothing happens if it is already there
+    Make {
+        /// What to install: torch==2.9.1, or torch for the newest
+        requirement: String,
+        /// Python interpreter to build on [default: one that fits the library]
+        #[arg(long, value_name = "PATH")]
+        python: Option<PathBuf>,
+    },
+    /// Delete environments
+    #[command(arg_required_else_help = true)]
+    Remove {
+        /// Names as `fissure env list` shows them
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+        /// All of them
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
+}
+
+pub fn run(args: EnvArgs) -> anyhow::Result<ExitCode> {
+    let surroundings = Surroundings::from_process()?;
+    match args.command {
+        EnvCommand::List { json } => list(&surroundings, json)?,
+        EnvCommand::Make { requirement, python } => make(&surroundings, &requirement, python)?,
+        EnvCommand::Remove { names, all } => remove(&surroundings, names, all)?,
+    }
+    Ok(ExitStatus::NoFinding.into())
+}
+
+/// An environment in `fissure env list --json`.
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    /// `false`: the making was interrupted or is under way.
+    whole: bool,
+    distribution: Option<&'a str>,
+    version: Option<&'a str>,
+    python_version: Option<&'a str>,
+    python: PathBuf,
+    bytes: u64,
+    /// Seconds since 1970.
+    last_used: Option<u64>,
+}
+
+impl<'a> From<&'a Managed> for Listed<'a> {
+    fn from(managed: &'a Managed) -> Self {
+        let record = managed.record.as_ref();
+        Self {
+            name: &managed.name,
+            whole: record.is_some(),
+            distribution: record.map(|record| record.distribution.as_str()),
+            version: record.map(|record| record.version.as_str()),
+            python_version: record.map(|record| record.python_version.as_str()),
+            python: managed.python(),
+            bytes: record.map_or_else(
+                || fissure_environment::size_of(&managed.folder),
+                |record| record.bytes,
+            ),
+            last_used: managed
+                .last_used
+                .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+                .map(|since| since.as_secs()),
+        }
+    }
+}
+
+fn list(surroundings: &Surroundings, json: bool) -> anyhow::Result<()> {
+    let store = Store::new(surroundings);
+    let environments = store.list()?;
+    if json {
+        let listed: Vec<Listed<'_>> = environments.iter().map(Listed::from).collect();
+        println!("{}", serde_json::to_string_pretty(&listed)?);
+        return Ok(());
+    }
+    if environments.is_empty() {
+        println!("no managed environments in {}", store.folder().display());
+        return Ok(());
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["name", "library", "Python", "size", "last used", "path"]);
+    for managed in &environments {
+        let listed = Listed::from(managed);
+        let library = match (listed.distribution, listed.version) {
+            (Some(distribution), Some(version)) => format!("{distribution} {version}"),
+            _ => "unfinished".to_owned(),
+        };
+        table.add_row([
+            listed.name.to_owned(),
+            library,
+            listed.python_version.unwrap_or("-").to_owned(),
+            human_bytes(listed.bytes),
+            managed.last_used.map_or_else(|| "-".to_owned(), ago),
+            managed.folder.display().to_string(),
+        ]);
+    }
+    for line in table.lines() {
+        println!("{}", line.trim_end());
+    }
+    Ok(())
+}
+
+fn make(
+    surroundings: &Surroundings,
+    requirement: &str,
+    python: Option<PathBuf>,
+) -> anyhow::Result<()> {
+    let requirement = parse_requirement(requirement)?;
+    let python = python
+        .map(|path| fissure_environment::locate(surroundings, &path, "--python"))
+        .transpose()
+        .map_err(as_usage)?;
+    let mut display = MakingDisplay::new();
+    let made =
+        fissure_environment::make(surroundings, &requirement, python.as_deref(), &mut |news| {
+            display.show(news);
+        })
+        .map_err(as_usage)?;
+    display.finish();
+    println!("{}", made.python().display());
+    Ok(())
+}
+
+fn remove(surroundings: &Surroundings, names: Vec<String>, all: bool) -> anyhow::Result<()> {
+    let store = Store::new(surroundings);
+    let names = if all {
+        store.list()?.into_iter().map(|managed| managed.name).collect()
+    } else {
+        names
+    };
+    if names.is_empty() && !all {
+        return Err(usage("name an environment, or use --all"));
+    }
+    for name in names {
+        store.remove(&name).map_err(as_usage)?;
+        eprintln!("fissure: removed {name}");
+    }
+    Ok(())
+}
+
+fn ago(time: SystemTime) -> String {
+    // A clock that was set back makes a use "in the future"; that is "just now" for the reader.
+    let since = SystemTime::now().duration_since(time).unwrap_or(Duration::ZERO);
+    match since.as_secs() / 60 {
+        0 => "just now".to_owned(),
+        minutes @ 1..=119 => format!("{minutes} min ago"),
+        minutes if minutes < 48 * 60 => format!("{} h ago", minutes / 60),
+        minutes => format!("{} days ago", minutes / (24 * 60)),
+    }
+}

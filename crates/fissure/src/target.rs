@@ -1,0 +1,89 @@
+//! Which Python runs the library: the flags, and the resolution with its progress on the terminal.
+
+mod progress;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use fissure_environment::{EnvironmentError, Requirement, Surroundings, Wanted};
+
+use crate::exit_status::usage;
+pub use progress::MakingDisplay;
+
+/// Flags of every command that runs a library.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Target")]
+pub struct TargetArgs {
+    /// Python interpreter, or folder of a virtual environment, that has the library [env: FISSURE_PYTHON]
+    #[arg(long, value_name = "PATH", conflicts_with = "env")]
+    pub python: Option<PathBuf>,
+
+    /// Library version to run, in a managed environment that is made when missing: torch==2.9.1
+    #[arg(long, value_name = "REQUIREMENT")]
+    pub env: Option<String>,
+
+    /// Never use the network: do not make an environment [env: FISSURE_OFFLINE]
+    #[arg(long)]
+    pub offline: bool,
+}
+
+/// The interpreter that will run the library.
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub python: PathBuf,
+    /// One line: what was chosen and why.
+    pub reason: String,
+    /// Name of the managed environment, if it is one.
+    pub environment: Option<String>,
+}
+
+/// Finds an interpreter with `package`, or makes an environment for it with progress on stderr.
+pub fn resolve(args: &TargetArgs, package: &str) -> anyhow::Result<Target> {
+    resolve_for(args, package, &[])
+}
+
+/// The same for a package that may lie in one of the user's own folders.
+pub fn resolve_for(
+    args: &TargetArgs,
+    package: &str,
+    python_path: &[PathBuf],
+) -> anyhow::Result<Target> {
+    let wanted = Wanted {
+        package: package.to_owned(),
+        python: args.python.clone(),
+        requirement: args.env.as_deref().map(parse_requirement).transpose()?,
+        offline: args.offline,
+    };
+    let surroundings = Surroundings::from_process()?.with_python_path(python_path)?;
+    let mut display = MakingDisplay::new();
+    let choice = fissure_environment::resolve(&surroundings, &wanted, &mut |news| {
+        display.show(news);
+    })
+    .map_err(as_usage)?;
+    display.finish();
+    Ok(Target {
+        python: choice.python,
+        reason: choice.reason,
+        environment: choice.environment,
+    })
+}
+
+/// Reads a requirement from the command line.
+pub fn parse_requirement(text: &str) -> anyhow::Result<Requirement> {
+    text.parse().map_err(as_usage)
+}
+
+/// What the user can only mend by another command line ends with the exit code for that.
+pub fn as_usage(error: EnvironmentError) -> anyhow::Error {
+    match error {
+        EnvironmentError::Requirement { .. }
+        | EnvironmentError::NoSuchInterpreter { .. }
+        | EnvironmentError::Interpreter { .. }
+        | EnvironmentError::TooOld { .. }
+        | EnvironmentError::MissingLibrary { .. }
+        | EnvironmentError::UnknownLibrary { .. }
+        | EnvironmentError::Offline { .. }
+        | EnvironmentError::NoSuchEnvironment { .. } => usage(error.to_string()),
+        error => error.into(),
+    }
+}

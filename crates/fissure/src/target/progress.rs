@@ -1,0 +1,126 @@
+//! Shows how the making of an environment goes on: one live line in a terminal, plain lines
+//! elsewhere.
+
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use fissure_environment::Progress;
+use fissure_environment::machine::human_bytes;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// In a log a sign of life is enough once in a while.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(15);
+/// Steps of the live line's wheel.
+const WHEEL_INTERVAL: Duration = Duration::from_millis(120);
+
+/// The display on stderr. Nothing is shown until something is made.
+pub struct MakingDisplay {
+    /// `None` outside a terminal.
+    line: Option<ProgressBar>,
+    step: String,
+    begun: usize,
+    downloaded: usize,
+    last_sign: Instant,
+}
+
+impl MakingDisplay {
+    pub fn new() -> Self {
+        Self {
+            line: stderr().is_terminal().then(ProgressBar::hidden),
+            step: String::new(),
+            begun: 0,
+            downloaded: 0,
+            last_sign: Instant::now(),
+        }
+    }
+
+    pub fn show(&mut self, news: Progress) {
+        match news {
+            Progress::Making { name, requirement, folder, python_version, bytes, .. } => {
+                self.say(&format!(
+                    "making the environment {name}: {requirement} for Python {python_version}, about {} in {}",
+                    human_bytes(bytes),
+                    folder.display(),
+                ));
+            }
+            Progress::Step(step) => {
+                if self.line.is_none() {
+                    self.say(&step);
+                }
+                self.step = step;
+                self.redraw(None);
+            }
+            Progress::Downloading { package, size } => {
+                self.begun += 1;
+                let size = size.map_or_else(String::new, |size| format!(" ({size})"));
+                if self.line.is_none() {
+                    self.say(&format!("downloading {package}{size}"));
+                }
+                self.redraw(None);
+            }
+            Progress::Downloaded { .. } => {
+                self.downloaded += 1;
+                self.redraw(None);
+            }
+            // The list of installed packages is long and says nothing new; errors come with the
+            // failure.
+            Progress::Line(_) => {}
+            Progress::Running { elapsed, written } => {
+                self.redraw(written);
+                if self.line.is_none() && self.last_sign.elapsed() >= PLAIN_INTERVAL {
+                    let text = self.describe(written);
+                    self.say(&format!("{text}, {} s", elapsed.as_secs()));
+                }
+            }
+            Progress::Made { name, seconds, bytes } => {
+                self.say(&format!("made {name} in {seconds} s, {} on disk", human_bytes(bytes)));
+            }
+        }
+    }
+
+    /// Takes the live line away.
+    pub fn finish(&self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+
+    fn describe(&self, written: Option<u64>) -> String {
+        let mut text = self.step.clone();
+        if self.begun > 0 {
+            text += &format!(", {} of {} downloads", self.downloaded, self.begun);
+        }
+        if let Some(bytes) = written.filter(|bytes| *bytes > 1_000_000) {
+            text += &format!(", {} written", human_bytes(bytes));
+        }
+        text
+    }
+
+    fn redraw(&mut self, written: Option<u64>) {
+        let text = self.describe(written);
+        let Some(line) = &mut self.line else { return };
+        if line.is_hidden() {
+            *line = ProgressBar::new_spinner().with_style(
+                ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}")
+                    .expect("the template is a constant that is read by every terminal run"),
+            );
+            line.enable_steady_tick(WHEEL_INTERVAL);
+        }
+        line.set_message(text);
+    }
+
+    #[expect(clippy::print_stderr, reason = "progress is for the user's eyes")]
+    fn say(&mut self, text: &str) {
+        self.last_sign = Instant::now();
+        match &self.line {
+            Some(line) => line.suspend(|| eprintln!("fissure: {text}")),
+            None => eprintln!("fissure: {text}"),
+        }
+    }
+}
+
+impl Drop for MakingDisplay {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
