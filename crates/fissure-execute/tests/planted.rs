@@ -1,0 +1,207 @@
+//! Every way in which the planted library misbehaves is classified and attributed to its input,
+//! and no other input loses its outcome.
+
+mod support;
+
+use fissure_execute::{Pool, SandboxOptions};
+use fissure_model::{Execution, Outcome};
+use support::{Answer, batch, planted_options, run};
+
+const VALUES: [i128; 9] = [0, 1, 7, 2, 3, 7, 4, 5, 6];
+
+fn planted(function: &str) -> Answer {
+    let scratch = tempfile::tempdir().unwrap();
+    let pool = Pool::start(planted_options(scratch.path())).unwrap();
+    run(&pool, batch(function, &VALUES))
+}
+
+/// All inputs have an execution of their number; those with a 7 are returned, the others must
+/// have been accepted.
+fn sevens(answer: &Answer) -> Vec<&Execution> {
+    assert_eq!(answer.executions.len(), VALUES.len());
+    let mut sevens = Vec::new();
+    for (at, (execution, value)) in answer.executions.iter().zip(VALUES).enumerate() {
+        assert_eq!(execution.number, 100 + at as u64);
+        if value == 7 {
+            sevens.push(execution);
+        } else {
+            assert_eq!(execution.outcome, Outcome::Accepted { nan: false }, "{execution:?}");
+        }
+    }
+    sevens
+}
+
+/// The function ends its process: told at once, with its input, and again in the batch.
+fn assert_ends(function: &str, outcome: &Outcome) -> Vec<String> {
+    let answer = planted(function);
+    let sevens = sevens(&answer);
+    assert_eq!(answer.abnormal.len(), sevens.len());
+    for ((input, told), execution) in answer.abnormal.iter().zip(&sevens) {
+        assert_eq!(input.number, execution.number);
+        assert_eq!(&told, execution);
+        assert_eq!(&execution.outcome, outcome, "{execution:?}");
+    }
+    sevens.iter().map(|execution| execution.log.clone().expect("the process ended")).collect()
+}
+
+#[test]
+fn a_read_of_address_zero_is_a_crash_with_the_python_stack_in_its_log() {
+    for log in assert_ends("segv", &Outcome::Crash { signal: 11 }) {
+        assert!(log.contains("Segmentation fault"), "{log}");
+        assert!(log.contains("in segv"), "{log}");
+    }
+}
+
+#[test]
+fn other_fatal_signals_are_told_apart() {
+    assert_ends("abort", &Outcome::Crash { signal: 6 });
+    assert_ends("fpe", &Outcome::Crash { signal: 8 });
+    assert_ends("bus", &Outcome::Crash { signal: 7 });
+    assert_ends("ill", &Outcome::Crash { signal: 4 });
+}
+
+#[test]
+fn an_exit_after_the_librarys_own_fault_message_keeps_code_and_message() {
+    for log in assert_ends("handler_exit", &Outcome::Exit { code: 255 }) {
+        assert!(log.contains("Segmentation fault: 11"), "{log}");
+    }
+    assert_ends("plain_exit", &Outcome::Exit { code: 3 });
+}
+
+#[test]
+fn a_hang_that_ignores_sigterm_is_a_timeout() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut options = planted_options(scratch.path());
+    options.timeout = std::time::Duration::from_millis(300);
+    let pool = Pool::start(options).unwrap();
+    for function in ["hang", "endless_flood"] {
+        let answer = run(&pool, batch(function, &VALUES));
+        for execution in sevens(&answer) {
+            assert_eq!(execution.outcome, Outcome::Timeout);
+            let log = execution.log.as_ref().expect("the process was ended");
+            assert!(log.len() < 70_000, "the flood is cut");
+        }
+    }
+}
+
+#[test]
+fn a_memory_hog_is_ended_at_the_limit_also_when_its_child_takes_the_memory() {
+    assert_ends("memory_hog", &Outcome::OutOfMemory);
+    assert_ends("hog_in_child", &Outcome::OutOfMemory);
+}
+
+#[test]
+fn functions_that_harm_the_worker_but_return_are_accepted_and_nothing_is_lost() {
+    for function in
+        ["output_flood", "close_descriptors", "leave_children", "fork_and_return", "sticky_result"]
+    {
+        let scratch = tempfile::tempdir().unwrap();
+        let pool = Pool::start(planted_options(scratch.path())).unwrap();
+        for _ in 0..3 {
+            let answer = run(&pool, batch(function, &VALUES));
+            for execution in sevens(&answer) {
+                assert_eq!(execution.outcome, Outcome::Accepted { nan: false }, "{function}");
+            }
+        }
+        let statistics = pool.stop();
+        assert_eq!((statistics.inputs, statistics.batches), (27, 3), "{function}");
+    }
+}
+
+#[test]
+fn a_thread_that_crashes_after_the_call_is_the_crash_of_its_input() {
+    assert_ends("late_thread_crash", &Outcome::Crash { signal: 11 });
+}
+
+#[test]
+fn a_crash_while_the_result_is_let_go_is_the_crash_of_its_input() {
+    assert_ends("crash_in_destructor", &Outcome::Crash { signal: 11 });
+}
+
+#[test]
+fn exceptions_are_rejections_with_readable_text_whatever_they_do() {
+    for (function, class, text) in [
+        ("reject", "ValueError", "x must not be 7"),
+        ("undecodable_text", "ValueError", "caf\\udce9 \\udcff\\x00end"),
+        ("huge_text", "ValueError", "yyyy"),
+        ("unprintable_exception", "planted.Unprintable", "__str__ raised RuntimeError"),
+        ("internal_assert", "RuntimeError", "INTERNAL ASSERT FAILED"),
+    ] {
+        let answer = planted(function);
+        for execution in sevens(&answer) {
+            let Outcome::Rejected(exception) = &execution.outcome else {
+                panic!("{function}: {execution:?}")
+            };
+            assert_eq!(exception.class, class);
+            assert!(exception.message.contains(text), "{function}: {exception:?}");
+            assert!(exception.message.len() <= 4 * 2048, "{function}");
+            assert_eq!(exception.frames.is_empty(), function != "internal_assert", "{function}");
+        }
+        assert_eq!(answer.abnormal, []);
+    }
+}
+
+#[test]
+fn frames_name_the_library_and_not_fissure() {
+    let answer = planted("internal_assert");
+    for execution in sevens(&answer) {
+        let Outcome::Rejected(exception) = &execution.outcome else { panic!("{execution:?}") };
+        assert_eq!(exception.frames.len(), 1, "{exception:?}");
+        assert!(exception.frames[0].contains("planted.py:"), "{exception:?}");
+        assert!(exception.frames[0].ends_with(" internal_assert"), "{exception:?}");
+    }
+}
+
+#[test]
+fn exits_recursions_and_interrupts_are_fatal_exceptions() {
+    for (function, class) in [
+        ("system_exit", "SystemExit"),
+        ("endless_recursion", "RecursionError"),
+        ("interrupt", "KeyboardInterrupt"),
+    ] {
+        let answer = planted(function);
+        let sevens = sevens(&answer);
+        assert_eq!(answer.abnormal.len(), sevens.len(), "{function}");
+        for execution in sevens {
+            let Outcome::Fatal(exception) = &execution.outcome else {
+                panic!("{function}: {execution:?}")
+            };
+            assert_eq!(exception.class, class);
+        }
+    }
+}
+
+#[test]
+fn a_nan_deep_in_a_result_is_seen_only_when_asked() {
+    let scratch = tempfile::tempdir().unwrap();
+    let pool = Pool::start(planted_options(scratch.path())).unwrap();
+    for check_nan in [true, false] {
+        let mut asked = batch("not_a_number", &VALUES);
+        asked.check_nan = check_nan;
+        for execution in sevens(&run(&pool, asked)) {
+            assert_eq!(execution.outcome, Outcome::Accepted { nan: check_nan });
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_is_killed_twice_on_one_input_is_a_crash_by_signal_nine() {
+    let answer = planted("kill_itself");
+    for execution in sevens(&answer) {
+        assert_eq!(execution.outcome, Outcome::Crash { signal: 9 });
+    }
+}
+
+#[test]
+fn the_zygote_is_out_of_reach_in_the_sandbox_and_replaced_without_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut options = planted_options(scratch.path());
+    options.sandbox = SandboxOptions { confine_writes: false, cut_network: false };
+    let pool = Pool::start(options).unwrap();
+    let answer = run(&pool, batch("kill_parent", &VALUES));
+    for execution in sevens(&answer) {
+        assert_eq!(execution.outcome, Outcome::Crash { signal: 9 });
+    }
+    assert_eq!(pool.failure(), None);
+    assert_eq!(pool.stop().zygotes_started, 5);
+}
