@@ -3,6 +3,7 @@
 //! Invariant: nothing that a file says is dropped silently. A value is either part of the spec or
 //! the subject of a [`Warning`] with file and line.
 
+mod compare;
 mod document;
 mod dtype_config;
 mod error;
@@ -14,15 +15,18 @@ mod order;
 mod param;
 mod reader;
 mod references;
+mod snippet;
 mod suspicion;
 mod terms;
 pub mod text;
 mod yaml;
 
+pub use compare::{Confirmation, compare};
 pub use dtype_config::{DtypeConfig, DtypeRow};
 pub use error::{Problem, SpecError, Warning};
 pub use grammar::{GrammarError, parse_expression, parse_ndim, parse_range, parse_shape};
 pub use hints::{Kind, ParamHints, hints};
 pub use load::{Collection, Counts, Loaded, Skipped, load_file, load_paths, load_text};
 pub use order::{Cycle, generation_order, layer_generation_order, relaxed_order};
+pub use snippet::render;
 pub use terms::{parse_dtype, parse_library_dtype, parse_structure, parse_tensor};
