@@ -145,6 +145,17 @@ def leave_children(x):
     return x
 
 
+def leave_children_and_hang(x):
+    leave_children(x)
+    return hang(x)
+
+
+def slow(x):
+    """Nothing is wrong with it, it takes its time."""
+    time.sleep(0.02)
+    return x
+
+
 def fork_and_return(x):
     """The child comes back from the call just like the parent."""
     if x == TRIGGER:

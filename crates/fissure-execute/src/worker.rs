@@ -99,6 +99,8 @@ pub struct Worker {
     channel: Socket,
     /// The worker has closed its end: it can finish what it has, and must then go.
     channel_lost: bool,
+    /// The zygote has reported the end.
+    ended: bool,
     pub output: Output,
 }
 
@@ -139,7 +141,7 @@ impl Worker {
             }
             // Anything else is the late end of an earlier worker.
             if let Some(pid) = report.forked {
-                return Ok(Worker { pid, channel, channel_lost: false, output });
+                return Ok(Worker { pid, channel, channel_lost: false, ended: false, output });
             }
         }
     }
@@ -147,12 +149,10 @@ impl Worker {
     /// False when the worker has ended, or cannot be reached, before it got any work.
     pub fn is_ready(&mut self, control: &Socket) -> bool {
         while let Ok(message) = control.receive() {
-            match message.map(|bytes| parse(&bytes)) {
-                Some(Some(report)) if report.ended != Some(self.pid) => {}
-                _ => return false,
-            }
+            let Some(message) = message else { return false };
+            self.ended |= parse(&message).is_some_and(|report| report.ended == Some(self.pid));
         }
-        !self.channel_lost
+        !self.channel_lost && !self.ended
     }
 
     /// Gives the worker a message and watches over it until it stops.
@@ -228,13 +228,13 @@ impl Worker {
         if zygote { self.hear_zygote(control) } else { None }
     }
 
-    fn hear_zygote(&self, control: &Socket) -> Option<Stop> {
+    fn hear_zygote(&mut self, control: &Socket) -> Option<Stop> {
         match control.receive() {
             Ok(Some(message)) => {
                 let report = parse(&message)?;
                 let status = report.status?;
-                (report.ended == Some(self.pid))
-                    .then(|| Stop::Died(ExitStatus::from_wait_status(status)))
+                self.ended |= report.ended == Some(self.pid);
+                self.ended.then(|| Stop::Died(ExitStatus::from_wait_status(status)))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
             Ok(None) | Err(_) => Some(Stop::ZygoteLost),
@@ -255,10 +255,14 @@ impl Worker {
 
     /// Kills the worker with its group, waits for the report, and returns `stop`.
     pub fn end(&mut self, control: &Socket, stop: Stop) -> Stop {
+        if self.ended {
+            return stop;
+        }
         process::kill_group(self.pid);
         let deadline = Instant::now() + REPORT_TIMEOUT;
         while let Some(report) = receive_report(control, deadline) {
             if report.ended == Some(self.pid) {
+                self.ended = true;
                 self.output.drain();
                 return stop;
             }

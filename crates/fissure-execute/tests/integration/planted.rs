@@ -1,11 +1,9 @@
 //! Every way in which the planted library misbehaves is classified and attributed to its input,
 //! and no other input loses its outcome.
 
-mod support;
-
 use fissure_execute::{Pool, SandboxOptions};
 use fissure_model::{Execution, Outcome};
-use support::{Answer, batch, planted_options, run};
+use crate::support::{Answer, batch, planted_options, run};
 
 const VALUES: [i128; 9] = [0, 1, 7, 2, 3, 7, 4, 5, 6];
 
@@ -193,7 +191,7 @@ fn a_worker_that_is_killed_twice_on_one_input_is_a_crash_by_signal_nine() {
 }
 
 #[test]
-fn the_zygote_is_out_of_reach_in_the_sandbox_and_replaced_without_it() {
+fn a_zygote_that_an_input_kills_is_replaced_and_the_input_is_named() {
     let scratch = tempfile::tempdir().unwrap();
     let mut options = planted_options(scratch.path());
     options.sandbox = SandboxOptions { confine_writes: false, cut_network: false };
@@ -203,5 +201,6 @@ fn the_zygote_is_out_of_reach_in_the_sandbox_and_replaced_without_it() {
         assert_eq!(execution.outcome, Outcome::Crash { signal: 9 });
     }
     assert_eq!(pool.failure(), None);
+    // Each of the two inputs is tried twice.
     assert_eq!(pool.stop().zygotes_started, 5);
 }

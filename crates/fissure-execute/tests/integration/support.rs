@@ -57,7 +57,6 @@ pub fn batch(name: &str, values: &[i128]) -> Batch {
 #[derive(Debug)]
 pub struct Answer {
     pub abnormal: Vec<(ConcreteInput, Execution)>,
-    pub batch: Batch,
     pub executions: Vec<Execution>,
 }
 
@@ -67,7 +66,7 @@ pub fn run(pool: &Pool, batch: Batch) -> Answer {
     loop {
         match pool.events().recv_timeout(Duration::from_secs(120)).expect("the pool answers") {
             Event::Abnormal { input, execution, .. } => abnormal.push((*input, execution)),
-            Event::Done { batch, executions, .. } => return Answer { abnormal, batch, executions },
+            Event::Done { executions, .. } => return Answer { abnormal, executions },
         }
     }
 }

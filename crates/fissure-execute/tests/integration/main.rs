@@ -1,0 +1,11 @@
+//! Drives real pools with the Python that is on the path against the planted library, and against
+//! real libraries where an environment variable names an interpreter that has them.
+
+mod killing;
+mod planted;
+mod sandbox;
+mod script;
+mod start;
+mod support;
+mod torch;
+mod values;
