@@ -43,14 +43,10 @@ fn candidates(surroundings: &Surroundings) -> Vec<PathBuf> {
         .rev()
         .map(|minor| format!("python3.{minor}"));
     let names = ["python3".to_owned(), "python".to_owned()];
-    found.extend(
-        names
-            .into_iter()
-            .chain(minors)
-            .filter_map(|name| surroundings.find_program(name)),
-    );
-    // Debian's own interpreter may hide behind a pyenv shim of the same name.
-    found.extend(surroundings.find_program("/usr/bin/python3"));
+    for name in names.into_iter().chain(minors) {
+        // All of them: a shim of pyenv may hide the system's own.
+        found.extend(surroundings.find_programs(name));
+    }
     found.extend(pyenv_versions(surroundings));
     found
 }

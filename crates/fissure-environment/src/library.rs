@@ -261,7 +261,10 @@ mod tests {
     fn lines_of_one_distribution_rise_in_version() {
         for pair in COMPATIBILITY.windows(2) {
             if pair[0].distribution == pair[1].distribution {
-                assert!(pair[0].first_version() < pair[1].first_version(), "{pair:?}");
+                assert!(
+                    pair[0].first_version() < pair[1].first_version(),
+                    "{pair:?}"
+                );
             }
         }
     }

@@ -103,10 +103,18 @@ impl Surroundings {
         if name.components().count() > 1 {
             return is_executable(name).then(|| name.to_owned());
         }
-        let path = self.variable("PATH")?;
+        self.find_programs(name).into_iter().next()
+    }
+
+    /// Every program of that name on PATH, in its order.
+    pub fn find_programs(&self, name: impl AsRef<Path>) -> Vec<PathBuf> {
+        let Some(path) = self.variable("PATH") else {
+            return Vec::new();
+        };
         env::split_paths(path)
-            .map(|folder| folder.join(name))
-            .find(|candidate| is_executable(candidate))
+            .map(|folder| folder.join(name.as_ref()))
+            .filter(|candidate| is_executable(candidate))
+            .collect()
     }
 
     /// A command that sees these variables and no others.

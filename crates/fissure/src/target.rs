@@ -1,5 +1,6 @@
 //! Which Python runs the library: the flags, and the resolution with its progress on the terminal.
 
+mod describe;
 mod progress;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use clap::Args;
 use fissure_environment::{EnvironmentError, Requirement, Surroundings, Wanted};
 
 use crate::exit_status::usage;
+pub use describe::describe;
 pub use progress::MakingDisplay;
 
 /// Flags of every command that runs a library.

@@ -48,6 +48,7 @@ impl MakingDisplay {
                     self.say(&step);
                 }
                 self.step = step;
+                (self.begun, self.downloaded) = (0, 0);
                 self.redraw(None);
             }
             Progress::Downloading { package, size } => {
@@ -87,8 +88,11 @@ impl MakingDisplay {
 
     fn describe(&self, written: Option<u64>) -> String {
         let mut text = self.step.clone();
-        if self.begun > 0 {
-            text += &format!(", {} of {} downloads", self.downloaded, self.begun);
+        match (self.begun, self.downloaded) {
+            (0, _) => {}
+            // pip says when a download begins, not when it ends.
+            (begun, 0) => text += &format!(", download {begun}"),
+            (begun, done) => text += &format!(", {done} of {begun} downloads done"),
         }
         if let Some(bytes) = written.filter(|bytes| *bytes > 1_000_000) {
             text += &format!(", {} written", human_bytes(bytes));

@@ -1,0 +1,17 @@
+//! What the installed library says about an API.
+
+use anyhow::Context;
+use fissure_execute::{Pool, PoolOptions};
+use fissure_model::{Api, Signature};
+
+use super::{TargetArgs, resolve};
+
+/// Asks the library, in a process of its own.
+pub fn describe(api: &Api, args: &TargetArgs) -> anyhow::Result<Signature> {
+    let python = resolve(args, &api.package)?.python;
+    let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
+    let pool = Pool::start(PoolOptions::new(python, &api.package, scratch.path()))?;
+    let signature = pool.describe(&api.path)?;
+    pool.stop();
+    Ok(signature)
+}
