@@ -33,18 +33,19 @@ pub struct TargetArgs {
 #[derive(Clone, Debug)]
 pub struct Target {
     pub python: PathBuf,
-    /// One line: what was chosen and why.
-    pub reason: String,
-    /// Name of the managed environment, if it is one.
-    pub environment: Option<String>,
 }
 
-/// Finds an interpreter with `package`, or makes an environment for it with progress on stderr.
+/// Finds an interpreter with `package`, or makes an environment for it with progress on stderr, and
+/// says in one line which it is and why.
 pub fn resolve(args: &TargetArgs, package: &str) -> anyhow::Result<Target> {
     resolve_for(args, package, &[])
 }
 
 /// The same for a package that may lie in one of the user's own folders.
+#[expect(
+    clippy::print_stderr,
+    reason = "the user wants to know which interpreter runs"
+)]
 pub fn resolve_for(
     args: &TargetArgs,
     package: &str,
@@ -63,10 +64,9 @@ pub fn resolve_for(
     })
     .map_err(as_usage)?;
     display.finish();
+    eprintln!("fissure: using {}", choice.reason);
     Ok(Target {
         python: choice.python,
-        reason: choice.reason,
-        environment: choice.environment,
     })
 }
 

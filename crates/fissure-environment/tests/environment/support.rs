@@ -25,9 +25,8 @@ impl World {
             variables: Vec::new(),
         };
         fs::create_dir(world.path("bin")).unwrap();
-        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
-        world.set("PATH", &text(world.path("bin")));
-        world.set("HOME", &text(world.path("home")));
+        world.set("PATH", world.path("bin"));
+        world.set("HOME", world.path("home"));
         world
     }
 

@@ -49,14 +49,24 @@ impl Checkup {
 }
 
 fn indent(text: &str) -> String {
-    text.trim_end().replace("\n\n", "\n").replace('\n', "\n      ")
+    text.trim_end()
+        .replace("\n\n", "\n")
+        .replace('\n', "\n      ")
 }
 
 /// Exit code 0: a fuzz run of the library can start here. 1: it cannot.
 pub fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let surroundings = Surroundings::from_process()?;
-    let requirement = args.target.env.as_deref().map(parse_requirement).transpose()?;
-    let mut checkup = Checkup { warnings: 0, failures: 0 };
+    let requirement = args
+        .target
+        .env
+        .as_deref()
+        .map(parse_requirement)
+        .transpose()?;
+    let mut checkup = Checkup {
+        warnings: 0,
+        failures: 0,
+    };
     interpreters(&surroundings, &args.package, &mut checkup);
     environments(&surroundings, &mut checkup)?;
     library(&surroundings, &args, requirement, &mut checkup);
@@ -80,7 +90,11 @@ fn interpreters(surroundings: &Surroundings, package: &str, checkup: &mut Checku
     for interpreter in fissure_environment::interpreters(surroundings, package) {
         let probe = &interpreter.probe;
         let has = |present: bool, name: &str| {
-            if present { name.to_owned() } else { format!("no {name}") }
+            if present {
+                name.to_owned()
+            } else {
+                format!("no {name}")
+            }
         };
         let line = format!(
             "Python {} at {}: {}, {}, {}",
@@ -111,7 +125,10 @@ fn environments(surroundings: &Surroundings, checkup: &mut Checkup) -> anyhow::R
     let store = Store::new(surroundings);
     let environments = store.list()?;
     if environments.is_empty() {
-        checkup.ok(&format!("no managed environments yet in {}", store.folder().display()));
+        checkup.ok(&format!(
+            "no managed environments yet in {}",
+            store.folder().display()
+        ));
     }
     for managed in environments {
         match &managed.record {
@@ -124,7 +141,10 @@ fn environments(surroundings: &Surroundings, checkup: &mut Checkup) -> anyhow::R
             )),
             None => checkup.warn(
                 &format!("environment {}: unfinished", managed.name),
-                &format!("it is made again when needed; or: fissure env remove {}", managed.name),
+                &format!(
+                    "it is made again when needed; or: fissure env remove {}",
+                    managed.name
+                ),
             ),
         }
     }
@@ -148,7 +168,10 @@ fn library(
     };
     let choice = match fissure_environment::resolve(surroundings, &wanted, &mut |_| ()) {
         Ok(choice) => choice,
-        Err(EnvironmentError::Offline { wanted, requirement: needed }) => {
+        Err(EnvironmentError::Offline {
+            wanted,
+            requirement: needed,
+        }) => {
             let offline = args.target.offline || surroundings.offline();
             let requirement = requirement.or_else(|| default_requirement(package));
             let plan = requirement
@@ -183,7 +206,11 @@ fn library(
             took.as_secs_f64(),
         )),
         Err(output) => checkup.fail(
-            &format!("{} ({}) cannot be imported", choice.reason, choice.python.display()),
+            &format!(
+                "{} ({}) cannot be imported",
+                choice.reason,
+                choice.python.display()
+            ),
             &output,
         ),
     }
@@ -221,7 +248,10 @@ fn resources(surroundings: &Surroundings, checkup: &mut Checkup) {
             surroundings.root.display(),
         )),
         Err(error) => checkup.warn(
-            &format!("the free space of {} is not known: {error}", surroundings.root.display()),
+            &format!(
+                "the free space of {} is not known: {error}",
+                surroundings.root.display()
+            ),
             "choose another folder with FISSURE_HOME",
         ),
     }
@@ -231,7 +261,10 @@ fn resources(surroundings: &Surroundings, checkup: &mut Checkup) {
             &format!("{cores} cores, {} of memory free", human_bytes(free)),
             "a worker with torch takes about 1 GB: run fewer workers than cores",
         ),
-        Ok(free) => checkup.ok(&format!("{cores} cores, {} of memory free", human_bytes(free))),
+        Ok(free) => checkup.ok(&format!(
+            "{cores} cores, {} of memory free",
+            human_bytes(free)
+        )),
         Err(error) => checkup.warn(
             &format!("{cores} cores; the free memory is not known: {error}"),
             "watch the memory of the first run",

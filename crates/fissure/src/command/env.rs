@@ -1,6 +1,10 @@
 //! `fissure env`: lists, makes and removes managed environments.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command prints its result")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command prints its result"
+)]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -53,7 +57,10 @@ pub fn run(args: EnvArgs) -> anyhow::Result<ExitCode> {
     let surroundings = Surroundings::from_process()?;
     match args.command {
         EnvCommand::List { json } => list(&surroundings, json)?,
-        EnvCommand::Make { requirement, python } => make(&surroundings, &requirement, python)?,
+        EnvCommand::Make {
+            requirement,
+            python,
+        } => make(&surroundings, &requirement, python)?,
         EnvCommand::Remove { names, all } => remove(&surroundings, names, all)?,
     }
     Ok(ExitStatus::NoFinding.into())
@@ -156,7 +163,11 @@ fn make(
 fn remove(surroundings: &Surroundings, names: Vec<String>, all: bool) -> anyhow::Result<()> {
     let store = Store::new(surroundings);
     let names = if all {
-        store.list()?.into_iter().map(|managed| managed.name).collect()
+        store
+            .list()?
+            .into_iter()
+            .map(|managed| managed.name)
+            .collect()
     } else {
         names
     };
@@ -172,7 +183,9 @@ fn remove(surroundings: &Surroundings, names: Vec<String>, all: bool) -> anyhow:
 
 fn ago(time: SystemTime) -> String {
     // A clock that was set back makes a use "in the future"; that is "just now" for the reader.
-    let since = SystemTime::now().duration_since(time).unwrap_or(Duration::ZERO);
+    let since = SystemTime::now()
+        .duration_since(time)
+        .unwrap_or(Duration::ZERO);
     match since.as_secs() / 60 {
         0 => "just now".to_owned(),
         minutes @ 1..=119 => format!("{minutes} min ago"),

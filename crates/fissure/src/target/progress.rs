@@ -36,7 +36,14 @@ impl MakingDisplay {
 
     pub fn show(&mut self, news: Progress) {
         match news {
-            Progress::Making { name, requirement, folder, python_version, bytes, .. } => {
+            Progress::Making {
+                name,
+                requirement,
+                folder,
+                python_version,
+                bytes,
+                ..
+            } => {
                 self.say(&format!(
                     "making the environment {name}: {requirement} for Python {python_version}, about {} in {}",
                     human_bytes(bytes),
@@ -73,8 +80,15 @@ impl MakingDisplay {
                     self.say(&format!("{text}, {} s", elapsed.as_secs()));
                 }
             }
-            Progress::Made { name, seconds, bytes } => {
-                self.say(&format!("made {name} in {seconds} s, {} on disk", human_bytes(bytes)));
+            Progress::Made {
+                name,
+                seconds,
+                bytes,
+            } => {
+                self.say(&format!(
+                    "made {name} in {seconds} s, {} on disk",
+                    human_bytes(bytes)
+                ));
             }
         }
     }
