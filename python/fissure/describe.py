@@ -5,6 +5,7 @@ object up can import modules, and an import can do anything.
 import inspect
 import json
 
+from _fissure import documented
 from _fissure.build import resolve
 from _fissure.outcome import message_of, name_of
 
@@ -19,13 +20,7 @@ def default_text(value):
     return text[:TEXT_LIMIT]
 
 
-def parameters(adapter, target):
-    try:
-        signature = inspect.signature(target)
-    except (TypeError, ValueError):
-        signature = adapter.signature(target)
-    if signature is None:
-        return None
+def from_signature(signature):
     return [
         {
             "name": parameter.name,
@@ -36,6 +31,19 @@ def parameters(adapter, target):
         }
         for parameter in signature.parameters.values()
     ]
+
+
+def parameters(adapter, target):
+    """What Python knows; else what the documentation says; else what the adapter knows."""
+    try:
+        return from_signature(inspect.signature(target))
+    except (TypeError, ValueError):
+        pass
+    found = documented.parameters(target)
+    if found is None:
+        signature = adapter.signature(target)
+        found = None if signature is None else from_signature(signature)
+    return found
 
 
 def describe(adapter, path):

@@ -44,7 +44,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut costs = Vec::new();
     for id in 0..BATCHES {
-        let batch = Batch { id, api: api("torch.add"), check_nan: false, inputs: adds() };
+        let batch = Batch {
+            id,
+            api: api("torch.add"),
+            check_nan: false,
+            inputs: adds(),
+        };
         let busy = run(&pool, batch)?;
         costs.push(busy / u32::try_from(BATCH)?);
     }
@@ -52,26 +57,45 @@ fn main() -> Result<(), Box<dyn Error>> {
     let whole = costs[costs.len() / 2];
     println!("raw limit            {raw:?} per input");
     println!("whole, median        {whole:?} per input");
-    println!("harness over the raw {:?} per input", whole.saturating_sub(raw));
+    println!(
+        "harness over the raw {:?} per input",
+        whole.saturating_sub(raw)
+    );
 
     // A real call that ends its process, among inputs of its own kind.
     let mut recoveries = Vec::new();
     for id in 0..CRASHES {
         let inputs = vec![input(vec![argument("", Value::Int(11))])];
-        let batch = Batch { id, api: api("signal.raise_signal"), check_nan: false, inputs };
+        let batch = Batch {
+            id,
+            api: api("signal.raise_signal"),
+            check_nan: false,
+            inputs,
+        };
         let crash = run(&pool, batch)?;
         // The batch after it pays for the new worker.
-        let batch = Batch { id, api: api("torch.add"), check_nan: false, inputs: one_add() };
+        let batch = Batch {
+            id,
+            api: api("torch.add"),
+            check_nan: false,
+            inputs: one_add(),
+        };
         recoveries.push(crash + run(&pool, batch)?);
     }
     recoveries.sort();
-    println!("crash and next input {:?} median", recoveries[recoveries.len() / 2]);
+    println!(
+        "crash and next input {:?} median",
+        recoveries[recoveries.len() / 2]
+    );
     println!("{:?}", pool.stop());
     Ok(())
 }
 
 fn raw_limit(python: &Path) -> Result<Duration, Box<dyn Error>> {
-    let output = Command::new(python).args(["-c", RAW]).env("OMP_NUM_THREADS", "1").output()?;
+    let output = Command::new(python)
+        .args(["-c", RAW])
+        .env("OMP_NUM_THREADS", "1")
+        .output()?;
     let nanoseconds: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
     Ok(Duration::from_secs_f64(nanoseconds / 1e9))
 }
@@ -80,7 +104,10 @@ fn run(pool: &Pool, batch: Batch) -> Result<Duration, Box<dyn Error>> {
     let expected = batch.inputs.len();
     pool.submit(batch);
     loop {
-        if let Event::Done { executions, busy, .. } = pool.events().recv()? {
+        if let Event::Done {
+            executions, busy, ..
+        } = pool.events().recv()?
+        {
             assert_eq!(executions.len(), expected, "every input has an outcome");
             return Ok(busy);
         }
@@ -88,7 +115,12 @@ fn run(pool: &Pool, batch: Batch) -> Result<Duration, Box<dyn Error>> {
 }
 
 fn api(path: &str) -> Arc<Api> {
-    Arc::new(Api { title: path.into(), package: "torch".into(), path: path.into(), ..Api::default() })
+    Arc::new(Api {
+        title: path.into(),
+        package: "torch".into(),
+        path: path.into(),
+        ..Api::default()
+    })
 }
 
 fn adds() -> Vec<ConcreteInput> {
@@ -96,21 +128,36 @@ fn adds() -> Vec<ConcreteInput> {
 }
 
 fn one_add() -> Vec<ConcreteInput> {
-    vec![input(vec![argument("input", tensor()), argument("other", tensor())])]
+    vec![input(vec![
+        argument("input", tensor()),
+        argument("other", tensor()),
+    ])]
 }
 
 fn tensor() -> Value {
-    let pattern: Vec<u8> = (0..9u8).flat_map(|at| f32::from(at).to_le_bytes()).collect();
+    let pattern: Vec<u8> = (0..9u8)
+        .flat_map(|at| f32::from(at).to_le_bytes())
+        .collect();
     Value::Tensor(TensorValue {
         dtype: Dtype::Float32,
         shape: vec![3, 3],
-        data: TensorData { pattern: pattern.into() },
+        data: TensorData {
+            pattern: pattern.into(),
+        },
     })
 }
 
 fn argument(name: &str, value: Value) -> Argument {
-    let passing = if name.is_empty() { Passing::Positional } else { Passing::Keyword };
-    Argument { name: name.into(), passing, value }
+    let passing = if name.is_empty() {
+        Passing::Positional
+    } else {
+        Passing::Keyword
+    };
+    Argument {
+        name: name.into(),
+        passing,
+        value,
+    }
 }
 
 fn input(arguments: Vec<Argument>) -> ConcreteInput {

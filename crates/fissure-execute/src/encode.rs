@@ -96,7 +96,9 @@ impl Encoder {
     }
 
     fn call(&mut self, arguments: &[Argument]) {
-        let positional = arguments.iter().filter(|argument| argument.passing == Passing::Positional);
+        let positional = arguments
+            .iter()
+            .filter(|argument| argument.passing == Passing::Positional);
         self.objects.list(positional.clone().count());
         for argument in positional {
             match kind(&argument.value) {
@@ -105,7 +107,10 @@ impl Encoder {
             }
         }
         self.objects.dict();
-        for argument in arguments.iter().filter(|argument| argument.passing == Passing::Keyword) {
+        for argument in arguments
+            .iter()
+            .filter(|argument| argument.passing == Passing::Keyword)
+        {
             if let Kind::Plain = kind(&argument.value) {
                 self.objects.name(&argument.name);
                 self.plain(&argument.value);
@@ -254,7 +259,8 @@ impl Encoder {
         let pattern = &*tensor.data.pattern;
         while self.elements.len() < offset + bytes {
             let missing = offset + bytes - self.elements.len();
-            self.elements.extend_from_slice(&pattern[..missing.min(pattern.len())]);
+            self.elements
+                .extend_from_slice(&pattern[..missing.min(pattern.len())]);
         }
         self.objects.integer(code(tensor.dtype));
         self.shape(&tensor.shape);
@@ -269,15 +275,17 @@ impl Encoder {
     /// Code, shape, offset, elements of the pattern, elements of the tensor.
     fn repeated(&mut self, tensor: &TensorValue) {
         let size = element_size(tensor.dtype);
-        let elements = tensor.shape.iter().try_fold(1i128, |product, dim| {
-            product.checked_mul(i128::from(*dim))
-        });
+        let elements = tensor
+            .shape
+            .iter()
+            .try_fold(1i128, |product, dim| product.checked_mul(i128::from(*dim)));
         // No library has that many: it refuses, and the input is reported as not built.
         let elements = elements.unwrap_or(i128::MAX);
         let whole = (tensor.data.pattern.len() / size) as i128;
         let pattern = whole.min(elements);
         let offset = self.align();
-        self.elements.extend_from_slice(&tensor.data.pattern[..pattern as usize * size]);
+        self.elements
+            .extend_from_slice(&tensor.data.pattern[..pattern as usize * size]);
         self.objects.integer(code(tensor.dtype));
         self.shape(&tensor.shape);
         self.objects.integer((offset / size) as i128);
@@ -287,7 +295,9 @@ impl Encoder {
 
     fn shape(&mut self, shape: &[u64]) {
         self.objects.tuple(shape.len());
-        shape.iter().for_each(|dim| self.objects.integer((*dim).into()));
+        shape
+            .iter()
+            .for_each(|dim| self.objects.integer((*dim).into()));
     }
 
     fn align(&mut self) -> usize {

@@ -18,19 +18,29 @@ pub enum ExecuteError {
     #[error("start the process that imports `{package}`: it ended during the import:\n{log}")]
     ZygoteDied { package: String, log: String },
     #[error("start the process that imports `{package}`: no answer after {seconds} s:\n{log}")]
-    ZygoteSilent { package: String, seconds: u64, log: String },
+    ZygoteSilent {
+        package: String,
+        seconds: u64,
+        log: String,
+    },
     #[error("fork a worker: {reason}")]
     ForkRefused { reason: String },
     #[error("describe `{path}`: {reason}")]
     Describe { path: String, reason: String },
     #[error("{action}: {source}")]
-    System { action: &'static str, source: io::Error },
+    System {
+        action: &'static str,
+        source: io::Error,
+    },
 }
 
 impl ExecuteError {
     /// For `map_err`: names what was being done.
     pub(crate) fn system<E: Into<io::Error>>(action: &'static str) -> impl FnOnce(E) -> Self {
-        move |source| ExecuteError::System { action, source: source.into() }
+        move |source| ExecuteError::System {
+            action,
+            source: source.into(),
+        }
     }
 }
 

@@ -8,8 +8,7 @@ use crate::error::{ExecuteError, last_lines};
 /// The oldest Python that the embedded files are valid for.
 const OLDEST: (u32, u32) = (3, 7);
 /// Valid in every Python there ever was.
-const QUESTION: &str =
-    "import sys; sys.stdout.write('%d %d %s' % (sys.version_info[0], sys.version_info[1], sys.executable))";
+const QUESTION: &str = "import sys; sys.stdout.write('%d %d %s' % (sys.version_info[0], sys.version_info[1], sys.executable))";
 
 /// The interpreter itself behind a path that may lead to it through wrapper scripts. These look
 /// for their files below HOME, which a target does not have.
@@ -18,7 +17,10 @@ pub fn find(python: &Path) -> Result<PathBuf, ExecuteError> {
         .args(["-c", QUESTION])
         .stdin(Stdio::null())
         .output()
-        .map_err(|source| ExecuteError::InterpreterMissing { path: python.to_owned(), source })?;
+        .map_err(|source| ExecuteError::InterpreterMissing {
+            path: python.to_owned(),
+            source,
+        })?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut parts = text.trim().splitn(3, ' ');
     let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());

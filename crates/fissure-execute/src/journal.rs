@@ -38,7 +38,9 @@ pub struct Journal {
 
 impl Journal {
     pub fn new() -> Result<Journal, ExecuteError> {
-        Ok(Journal { memory: Arena::new("fissure-journal", TEXT_START + TEXT_BYTES)? })
+        Ok(Journal {
+            memory: Arena::new("fissure-journal", TEXT_START + TEXT_BYTES)?,
+        })
     }
 
     pub fn file(&self) -> BorrowedFd<'_> {
@@ -53,7 +55,8 @@ impl Journal {
         self.word(TEXT).store(0, Ordering::Relaxed);
         for index in start..end {
             self.word(HEADER_WORDS + index).store(0, Ordering::Relaxed);
-            self.word(HEADER_WORDS + SLOTS + index).store(0, Ordering::Release);
+            self.word(HEADER_WORDS + SLOTS + index)
+                .store(0, Ordering::Release);
         }
     }
 
@@ -86,13 +89,24 @@ impl Journal {
     }
 
     fn exception(&self, index: usize) -> Exception {
-        let reference = self.word(HEADER_WORDS + SLOTS + index).load(Ordering::Acquire);
-        let text = self.text((reference >> 32) as usize, (reference & 0xffff_ffff) as usize);
+        let reference = self
+            .word(HEADER_WORDS + SLOTS + index)
+            .load(Ordering::Acquire);
+        let text = self.text(
+            (reference >> 32) as usize,
+            (reference & 0xffff_ffff) as usize,
+        );
         let mut parts = text.split(|byte| *byte == 0);
-        let mut next = || parts.next().map(|part| String::from_utf8_lossy(part).into_owned());
+        let mut next = || {
+            parts
+                .next()
+                .map(|part| String::from_utf8_lossy(part).into_owned())
+        };
         Exception {
             // A target that scribbled over the journal spoils its own text, nothing else.
-            class: next().filter(|class| !class.is_empty()).unwrap_or_else(|| "unknown".into()),
+            class: next()
+                .filter(|class| !class.is_empty())
+                .unwrap_or_else(|| "unknown".into()),
             message: next().unwrap_or_else(String::new),
             frames: std::iter::from_fn(next).collect(),
         }
@@ -112,7 +126,10 @@ impl Journal {
     }
 
     fn word(&self, index: usize) -> &AtomicU64 {
-        assert!(index < HEADER_WORDS + 2 * SLOTS, "word {index} is outside the journal");
+        assert!(
+            index < HEADER_WORDS + 2 * SLOTS,
+            "word {index} is outside the journal"
+        );
         // SAFETY: the index is checked, the mapping is aligned to a page and lives as long as
         // `self`; both sides use whole words, here as atomics.
         unsafe { &*self.memory.pointer().cast::<AtomicU64>().add(index) }

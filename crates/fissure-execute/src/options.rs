@@ -62,7 +62,10 @@ pub struct SandboxOptions {
 
 impl Default for SandboxOptions {
     fn default() -> Self {
-        SandboxOptions { confine_writes: true, cut_network: true }
+        SandboxOptions {
+            confine_writes: true,
+            cut_network: true,
+        }
     }
 }
 
@@ -101,10 +104,18 @@ pub struct Batch {
 pub enum Event {
     /// An input ended its process or raised what no API should: told at once, and again as part of
     /// [`Event::Done`].
-    Abnormal { batch: u64, input: Box<ConcreteInput>, execution: Execution },
+    Abnormal {
+        batch: u64,
+        input: Box<ConcreteInput>,
+        execution: Execution,
+    },
     /// A batch is over. `executions` are in the order of the inputs, one for each, unless the pool
     /// was cancelled or failed: then they are those of the first inputs.
-    Done { batch: Batch, executions: Vec<Execution>, busy: Duration },
+    Done {
+        batch: Batch,
+        executions: Vec<Execution>,
+        busy: Duration,
+    },
 }
 
 /// Counted over the life of a pool.

@@ -29,7 +29,14 @@ impl Output {
             .map_err(ExecuteError::system("create a pipe"))?;
         rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)
             .map_err(ExecuteError::system("set up a pipe"))?;
-        Ok((Output { pipe: reader, kept: Vec::new(), cut: false }, writer))
+        Ok((
+            Output {
+                pipe: reader,
+                kept: Vec::new(),
+                cut: false,
+            },
+            writer,
+        ))
     }
 
     /// Reads what is there. False when every writer has closed.
@@ -69,7 +76,11 @@ impl Output {
     pub fn text(&self) -> String {
         let start = self.kept.len().saturating_sub(KEPT);
         let text = String::from_utf8_lossy(&self.kept[start..]);
-        if self.cut || start > 0 { format!("[…]\n{text}") } else { text.into_owned() }
+        if self.cut || start > 0 {
+            format!("[…]\n{text}")
+        } else {
+            text.into_owned()
+        }
     }
 }
 

@@ -56,7 +56,11 @@ impl Shared {
         if let Some(found) = usable
             && let Some(socket) = found.take_slot(slot)
         {
-            return Ok(Connection { socket, generation: *generation, baseline: found.baseline });
+            return Ok(Connection {
+                socket,
+                generation: *generation,
+                baseline: found.baseline,
+            });
         }
         // The old one ends before the new one imports: two at once would need twice the memory.
         drop(zygote.take());
@@ -64,8 +68,14 @@ impl Shared {
         let mut new = Zygote::start(&self.options, &self.executable, &self.scratch, slots)?;
         self.count(|statistics| statistics.zygotes_started += 1);
         *generation += 1;
-        let socket = new.take_slot(slot).expect("a new zygote has the sockets of all slots");
-        let connection = Connection { socket, generation: *generation, baseline: new.baseline };
+        let socket = new
+            .take_slot(slot)
+            .expect("a new zygote has the sockets of all slots");
+        let connection = Connection {
+            socket,
+            generation: *generation,
+            baseline: new.baseline,
+        };
         *zygote = Some(new);
         Ok(connection)
     }
@@ -124,7 +134,10 @@ impl Pool {
             executable,
             cancelled: AtomicBool::new(false),
             zygote: Mutex::new((1, Some(zygote))),
-            statistics: Mutex::new(PoolStatistics { zygotes_started: 1, ..Default::default() }),
+            statistics: Mutex::new(PoolStatistics {
+                zygotes_started: 1,
+                ..Default::default()
+            }),
             failure: Mutex::new(None),
         });
         let (queue, batches) = bounded(QUEUE_PER_WORKER * workers);
@@ -146,7 +159,14 @@ impl Pool {
             stale: None,
         };
         let describer = Mutex::new(describer);
-        Ok(Pool { shared, info, queue: Some(queue), events, threads, describer })
+        Ok(Pool {
+            shared,
+            info,
+            queue: Some(queue),
+            events,
+            threads,
+            describer,
+        })
     }
 
     /// The library as it was found at the start.
@@ -163,7 +183,9 @@ impl Pool {
     /// Hands over a batch; waits while two per worker are waiting already.
     pub fn submit(&self, batch: Batch) {
         if let Some(queue) = &self.queue {
-            queue.send(batch).expect("slots take batches as long as the pool lives");
+            queue
+                .send(batch)
+                .expect("slots take batches as long as the pool lives");
         }
     }
 
@@ -215,15 +237,20 @@ impl Drop for Pool {
 
 impl Describer {
     fn describe(&mut self, shared: &Shared, path: &str) -> Result<Signature, ExecuteError> {
-        let failed =
-            |reason: String| ExecuteError::Describe { path: path.to_owned(), reason };
+        let failed = |reason: String| ExecuteError::Describe {
+            path: path.to_owned(),
+            reason,
+        };
         let mut reason = String::new();
         for _ in 0..DESCRIBE_ATTEMPTS {
             let (worker, connection) = match self.ready(shared) {
                 Ok(ready) => ready,
                 Err(ForkError::Other(error)) => return Err(error),
                 Err(ForkError::ZygoteLost) => {
-                    self.stale = self.connection.take().map(|connection| connection.generation);
+                    self.stale = self
+                        .connection
+                        .take()
+                        .map(|connection| connection.generation);
                     reason = "the zygote is gone".into();
                     continue;
                 }
@@ -249,7 +276,11 @@ impl Describer {
             None => shared.connect(shared.options.workers, self.stale)?,
         };
         let connection = self.connection.insert(connection);
-        if self.worker.as_mut().is_some_and(|worker| !worker.is_ready(&connection.socket)) {
+        if self
+            .worker
+            .as_mut()
+            .is_some_and(|worker| !worker.is_ready(&connection.socket))
+        {
             self.worker = None;
         }
         let worker = match self.worker.take() {
@@ -270,7 +301,10 @@ impl Describer {
         if let (Some(mut worker), Some(connection)) = (self.worker.take(), &self.connection)
             && let Stop::ZygoteLost = worker.end(&connection.socket, Stop::Cancelled)
         {
-            self.stale = self.connection.take().map(|connection| connection.generation);
+            self.stale = self
+                .connection
+                .take()
+                .map(|connection| connection.generation);
         }
     }
 }

@@ -35,7 +35,10 @@ pub fn kill_group(pid: i32) {
 /// was not yet reaped.
 pub fn resident(pid: i32) -> Option<u64> {
     let mut text = String::new();
-    fs::File::open(format!("/proc/{pid}/statm")).ok()?.read_to_string(&mut text).ok()?;
+    fs::File::open(format!("/proc/{pid}/statm"))
+        .ok()?
+        .read_to_string(&mut text)
+        .ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
 }
@@ -58,18 +61,28 @@ fn children(pid: i32) -> Vec<i32> {
     let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) else {
         return Vec::new();
     };
-    text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
+    text.split_ascii_whitespace()
+        .filter_map(|child| child.parse().ok())
+        .collect()
 }
 
 /// Kills every process that has `marker` (`NAME=value`) in the environment it was started with:
 /// also those that left their group and lost their parent.
 pub fn kill_marked(marker: &str) {
-    let Ok(entries) = fs::read_dir("/proc") else { return };
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return;
+    };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
-        let Ok(environment) = fs::read(entry.path().join("environ")) else { continue };
-        if environment.split(|byte| *byte == 0).any(|variable| variable == marker.as_bytes())
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        let Ok(environment) = fs::read(entry.path().join("environ")) else {
+            continue;
+        };
+        if environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == marker.as_bytes())
             && let Some(pid) = Pid::from_raw(pid)
         {
             let _ = kill_process(pid, Signal::KILL);
@@ -85,16 +98,26 @@ mod tests {
     #[test]
     fn wait_statuses_are_told_apart() {
         assert_eq!(ExitStatus::from_wait_status(0), ExitStatus::Code(0));
-        assert_eq!(ExitStatus::from_wait_status(255 << 8), ExitStatus::Code(255));
+        assert_eq!(
+            ExitStatus::from_wait_status(255 << 8),
+            ExitStatus::Code(255)
+        );
         assert_eq!(ExitStatus::from_wait_status(11), ExitStatus::Signal(11));
-        assert_eq!(ExitStatus::from_wait_status(6 | 0x80), ExitStatus::Signal(6));
+        assert_eq!(
+            ExitStatus::from_wait_status(6 | 0x80),
+            ExitStatus::Signal(6)
+        );
     }
 
     #[test]
     fn a_marked_process_is_found_wherever_it_went() {
         let marker = format!("FISSURE_TEST_MARKER=process-{}", std::process::id());
         let (name, value) = marker.split_once('=').unwrap();
-        let mut child = Command::new("setsid").args(["sleep", "60"]).env(name, value).spawn().unwrap();
+        let mut child = Command::new("setsid")
+            .args(["sleep", "60"])
+            .env(name, value)
+            .spawn()
+            .unwrap();
         kill_marked(&marker);
         assert!(!child.wait().unwrap().success());
     }

@@ -20,8 +20,14 @@ use crate::options::{SandboxOptions, SandboxReport};
 
 /// Written to although they are outside: nothing is kept there, or (shared memory) libraries
 /// cannot work without it.
-const WRITABLE: [&str; 6] =
-    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm"];
+const WRITABLE: [&str; 6] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/shm",
+];
 const LARGEST_FILE: u64 = 1 << 30;
 /// Where the machine itself runs out of memory, the target goes first.
 const OUT_OF_MEMORY_PREFERENCE: &str = "500";
@@ -63,7 +69,11 @@ pub fn prepare(
 ) -> Result<Pending, ExecuteError> {
     let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
         .map_err(ExecuteError::system("create a pipe"))?;
-    let mut ruleset = if options.confine_writes { ruleset(scratch).ok() } else { None };
+    let mut ruleset = if options.confine_writes {
+        ruleset(scratch).ok()
+    } else {
+        None
+    };
     let status: RawFd = writer.as_fd().as_raw_fd();
     let inherited: Vec<RawFd> = inherited.iter().map(AsRawFd::as_raw_fd).collect();
     let user = rustix::process::getuid().as_raw();
@@ -137,7 +147,9 @@ fn cut_network(user_map: &str, group_map: &str) -> bool {
 fn lower_limit(resource: Resource, limit: u64) -> io::Result<()> {
     let present = rustix::process::getrlimit(resource);
     let lowered = |value: Option<u64>| Some(value.map_or(limit, |value| value.min(limit)));
-    let limits =
-        Rlimit { current: lowered(present.current), maximum: lowered(present.maximum) };
+    let limits = Rlimit {
+        current: lowered(present.current),
+        maximum: lowered(present.maximum),
+    };
     Ok(rustix::process::setrlimit(resource, limits)?)
 }

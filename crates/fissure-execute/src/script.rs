@@ -56,8 +56,8 @@ pub fn run_script(
 ) -> Result<ScriptRun, ExecuteError> {
     let executable = interpreter::find(python)?;
     let script = std::path::absolute(script).map_err(ExecuteError::system("find the script"))?;
-    let scratch = make_folders(&options.scratch)
-        .map_err(ExecuteError::system("make the scratch folder"))?;
+    let scratch =
+        make_folders(&options.scratch).map_err(ExecuteError::system("make the scratch folder"))?;
     let (mut output, writer) = Output::new()?;
     let marker = new_marker();
     let mut command = Command::new(&executable);
@@ -66,14 +66,21 @@ pub fn run_script(
         .arg(script)
         .current_dir(scratch.join("work"))
         .stdin(Stdio::null())
-        .stdout(writer.try_clone().map_err(ExecuteError::system("copy a file descriptor"))?)
+        .stdout(
+            writer
+                .try_clone()
+                .map_err(ExecuteError::system("copy a file descriptor"))?,
+        )
         .stderr(writer);
     set_environment(&mut command, &scratch, &marker, &[], &options.environment);
     let pending = sandbox::prepare(&mut command, options.sandbox, &scratch, &[])?;
     let begin = Instant::now();
     let mut child = command
         .spawn()
-        .map_err(|source| ExecuteError::InterpreterMissing { path: executable, source })?;
+        .map_err(|source| ExecuteError::InterpreterMissing {
+            path: executable,
+            source,
+        })?;
     drop(command);
     let sandbox = pending.report();
     let ended = watch(&mut child, &mut output, &options);
@@ -83,7 +90,10 @@ pub fn run_script(
         Ok(ended) => ended,
         Err(source) => {
             let _ = child.wait();
-            return Err(ExecuteError::System { action: "wait for the script", source });
+            return Err(ExecuteError::System {
+                action: "wait for the script",
+                source,
+            });
         }
     };
     if matches!(ended, Ended::Timeout | Ended::OutOfMemory) {
@@ -91,7 +101,12 @@ pub fn run_script(
     }
     process::kill_marked(&marker_variable(&marker));
     output.drain();
-    Ok(ScriptRun { ended, log: output.text(), duration, sandbox })
+    Ok(ScriptRun {
+        ended,
+        log: output.text(),
+        duration,
+        sandbox,
+    })
 }
 
 fn watch(

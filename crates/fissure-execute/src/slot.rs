@@ -60,7 +60,10 @@ impl Slot {
             events,
             connection: None,
             worker: None,
-            arena: Arena::new("fissure-arena", shared.options.arena_bytes.next_multiple_of(4096))?,
+            arena: Arena::new(
+                "fissure-arena",
+                shared.options.arena_bytes.next_multiple_of(4096),
+            )?,
             journal: Journal::new()?,
             encoder: Encoder::default(),
             sequence: 0,
@@ -85,7 +88,11 @@ impl Slot {
                 statistics.busy += busy;
             });
             // Nobody listens any more: the pool is being dropped.
-            let _ = self.events.send(Event::Done { batch, executions, busy });
+            let _ = self.events.send(Event::Done {
+                batch,
+                executions,
+                busy,
+            });
         }
         self.retire();
     }
@@ -160,7 +167,9 @@ impl Slot {
                 Stop::OutOfMemory(_) => Outcome::OutOfMemory,
             };
             fruitless = 0;
-            let Some(input) = batch.inputs.get(culprit) else { continue };
+            let Some(input) = batch.inputs.get(culprit) else {
+                continue;
+            };
             let execution = Execution {
                 number: input.number,
                 outcome,
@@ -217,12 +226,22 @@ impl Slot {
             Stop::Finished(next) => next.clamp(start, count),
             // The input that the journal names is not over even if its result is there: it was
             // being cleaned up after.
-            _ => self.journal.current().map_or(start, |current| current.clamp(start, count)),
+            _ => self
+                .journal
+                .current()
+                .map_or(start, |current| current.clamp(start, count)),
         };
         for index in start..end {
-            let Some((outcome, duration)) = self.journal.result(index) else { return index };
+            let Some((outcome, duration)) = self.journal.result(index) else {
+                return index;
+            };
             let input = &batch.inputs[first + index];
-            let execution = Execution { number: input.number, outcome, duration, log: None };
+            let execution = Execution {
+                number: input.number,
+                outcome,
+                duration,
+                log: None,
+            };
             if let Outcome::Fatal(_) = execution.outcome {
                 self.report(batch, first + index, &execution);
             }
@@ -233,13 +252,19 @@ impl Slot {
 
     fn report(&self, batch: &Batch, index: usize, execution: &Execution) {
         let input = Box::new(batch.inputs[index].clone());
-        let event = Event::Abnormal { batch: batch.id, input, execution: execution.clone() };
+        let event = Event::Abnormal {
+            batch: batch.id,
+            input,
+            execution: execution.clone(),
+        };
         // Nobody listens any more: the pool is being dropped.
         let _ = self.events.send(event);
     }
 
     fn take_log(&mut self) -> String {
-        self.worker.take().map_or_else(String::new, |worker| worker.output.text())
+        self.worker
+            .take()
+            .map_or_else(String::new, |worker| worker.output.text())
     }
 
     /// Makes sure that there is a worker that takes messages.
@@ -247,7 +272,8 @@ impl Slot {
         if let (Some(worker), Some(connection)) = (&mut self.worker, &self.connection)
             && !worker.is_ready(&connection.socket)
         {
-            self.shared.count(|statistics| statistics.workers_lost_idle += 1);
+            self.shared
+                .count(|statistics| statistics.workers_lost_idle += 1);
             self.retire();
         }
         let mut attempts = 0;
@@ -267,7 +293,8 @@ impl Slot {
             );
             match forked {
                 Ok(worker) => {
-                    self.shared.count(|statistics| statistics.workers_started += 1);
+                    self.shared
+                        .count(|statistics| statistics.workers_started += 1);
                     self.worker = Some(worker);
                     self.connection = Some(connection);
                 }

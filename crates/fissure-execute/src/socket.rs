@@ -79,7 +79,8 @@ pub fn wait_readable<const N: usize>(
     descriptors: &[BorrowedFd<'_>; N],
     timeout: Duration,
 ) -> io::Result<[bool; N]> {
-    let mut polled = descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
+    let mut polled =
+        descriptors.map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN));
     let timeout = Timespec {
         tv_sec: timeout.as_secs().min(3600) as i64,
         tv_nsec: timeout.subsec_nanos().into(),

@@ -113,8 +113,7 @@ impl Worker {
         journal: BorrowedFd<'_>,
         confine_signals: bool,
     ) -> Result<Worker, ForkError> {
-        let (channel, theirs) =
-            Socket::pair().map_err(ExecuteError::system("create a socket"))?;
+        let (channel, theirs) = Socket::pair().map_err(ExecuteError::system("create a socket"))?;
         let (output, writer) = Output::new()?;
         let request = ForkRequest {
             task: match task {
@@ -129,7 +128,9 @@ impl Worker {
             reason: "the scratch folder's name is no text".into(),
         })?;
         let descriptors = [arena, journal, theirs.as_fd(), writer.as_fd()];
-        control.send(&request, &descriptors).map_err(|_| ForkError::ZygoteLost)?;
+        control
+            .send(&request, &descriptors)
+            .map_err(|_| ForkError::ZygoteLost)?;
         let deadline = Instant::now() + ANSWER_TIMEOUT;
         loop {
             let report = match receive_report(control, deadline) {
@@ -141,7 +142,13 @@ impl Worker {
             }
             // Anything else is the late end of an earlier worker.
             if let Some(pid) = report.forked {
-                return Ok(Worker { pid, channel, channel_lost: false, ended: false, output });
+                return Ok(Worker {
+                    pid,
+                    channel,
+                    channel_lost: false,
+                    ended: false,
+                    output,
+                });
             }
         }
     }
@@ -186,7 +193,11 @@ impl Worker {
             }
             look = now + TICK.min(limits.timeout);
             let current = journal.current();
-            let timeout = if current.is_some() { limits.timeout } else { limits.timeout.max(START_TIMEOUT) };
+            let timeout = if current.is_some() {
+                limits.timeout
+            } else {
+                limits.timeout.max(START_TIMEOUT)
+            };
             if watched.0 != current {
                 watched = (current, now);
             } else if now - watched.1 >= timeout {
@@ -211,7 +222,11 @@ impl Worker {
 
     /// Waits for the worker, the zygote, or output; says so if the worker cannot go on.
     fn wait_for_news(&mut self, control: &Socket, timeout: Duration) -> Option<Stop> {
-        let channel = if self.channel_lost { control.as_fd() } else { self.channel.as_fd() };
+        let channel = if self.channel_lost {
+            control.as_fd()
+        } else {
+            self.channel.as_fd()
+        };
         let descriptors = [control.as_fd(), channel, self.output.as_fd()];
         // Only a full kernel refuses to poll: then the next look at the clock decides.
         let [zygote, worker, output] = wait_readable(&descriptors, timeout).unwrap_or([true; 3]);
@@ -225,7 +240,11 @@ impl Worker {
                 Ok(None) | Err(_) => self.channel_lost = true,
             }
         }
-        if zygote { self.hear_zygote(control) } else { None }
+        if zygote {
+            self.hear_zygote(control)
+        } else {
+            None
+        }
     }
 
     fn hear_zygote(&mut self, control: &Socket) -> Option<Stop> {
@@ -234,7 +253,8 @@ impl Worker {
                 let report = parse(&message)?;
                 let status = report.status?;
                 self.ended |= report.ended == Some(self.pid);
-                self.ended.then(|| Stop::Died(ExitStatus::from_wait_status(status)))
+                self.ended
+                    .then(|| Stop::Died(ExitStatus::from_wait_status(status)))
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
             Ok(None) | Err(_) => Some(Stop::ZygoteLost),
@@ -277,7 +297,9 @@ impl Worker {
         question: &str,
         timeout: Duration,
     ) -> Result<Vec<u8>, String> {
-        self.channel.send(question.as_bytes(), &[]).map_err(|error| error.to_string())?;
+        self.channel
+            .send(question.as_bytes(), &[])
+            .map_err(|error| error.to_string())?;
         let deadline = Instant::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -285,8 +307,8 @@ impl Worker {
                 return Err(format!("no answer after {} s", timeout.as_secs()));
             }
             let descriptors = [control.as_fd(), self.channel.as_fd(), self.output.as_fd()];
-            let [zygote, worker, output] = wait_readable(&descriptors, left.min(TICK))
-                .map_err(|error| error.to_string())?;
+            let [zygote, worker, output] =
+                wait_readable(&descriptors, left.min(TICK)).map_err(|error| error.to_string())?;
             if output {
                 self.output.drain();
             }
@@ -296,7 +318,9 @@ impl Worker {
             if zygote {
                 match self.hear_zygote(control) {
                     Some(Stop::Died(ExitStatus::Signal(signal))) => {
-                        return Err(format!("looking it up ended the process by signal {signal}"));
+                        return Err(format!(
+                            "looking it up ended the process by signal {signal}"
+                        ));
                     }
                     Some(_) => return Err("looking it up ended the process".into()),
                     None => {}

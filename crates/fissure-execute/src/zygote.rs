@@ -22,14 +22,33 @@ use crate::socket::{Socket, wait_readable};
 
 const BOOTSTRAP: &str = include_str!("../../../python/fissure/bootstrap.py");
 /// Each after those that it imports.
-const SOURCES: [(&str, &str); 9] = [
+const SOURCES: [(&str, &str); 10] = [
     ("native", include_str!("../../../python/fissure/native.py")),
-    ("outcome", include_str!("../../../python/fissure/outcome.py")),
+    (
+        "outcome",
+        include_str!("../../../python/fissure/outcome.py"),
+    ),
     ("build", include_str!("../../../python/fissure/build.py")),
-    ("adapter", include_str!("../../../python/fissure/adapter.py")),
-    ("adapter_numpy", include_str!("../../../python/fissure/adapter_numpy.py")),
-    ("adapter_torch", include_str!("../../../python/fissure/adapter_torch.py")),
-    ("describe", include_str!("../../../python/fissure/describe.py")),
+    (
+        "adapter",
+        include_str!("../../../python/fissure/adapter.py"),
+    ),
+    (
+        "adapter_numpy",
+        include_str!("../../../python/fissure/adapter_numpy.py"),
+    ),
+    (
+        "adapter_torch",
+        include_str!("../../../python/fissure/adapter_torch.py"),
+    ),
+    (
+        "documented",
+        include_str!("../../../python/fissure/documented.py"),
+    ),
+    (
+        "describe",
+        include_str!("../../../python/fissure/describe.py"),
+    ),
     ("worker", include_str!("../../../python/fissure/worker.py")),
     ("zygote", include_str!("../../../python/fissure/zygote.py")),
 ];
@@ -88,8 +107,11 @@ impl Zygote {
     ) -> Result<Zygote, ExecuteError> {
         let pair = || Socket::pair().map_err(ExecuteError::system("create a socket"));
         let (main, their_main) = pair()?;
-        let (ours, theirs): (Vec<_>, Vec<_>) =
-            (0..slots).map(|_| pair()).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let (ours, theirs): (Vec<_>, Vec<_>) = (0..slots)
+            .map(|_| pair())
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .unzip();
         let settings = settings_file(options, &their_main, &theirs)?;
         let (output, their_output) = Output::new()?;
         let marker = new_marker();
@@ -102,14 +124,22 @@ impl Zygote {
             .stdin(Stdio::null())
             .stdout(clone(&their_output)?)
             .stderr(their_output);
-        set_environment(&mut command, scratch, &marker, &options.extra_path, &options.environment);
+        set_environment(
+            &mut command,
+            scratch,
+            &marker,
+            &options.extra_path,
+            &options.environment,
+        );
         let mut inherited: Vec<BorrowedFd<'_>> = vec![settings.as_fd(), their_main.as_fd()];
         inherited.extend(theirs.iter().map(AsFd::as_fd));
         let pending = sandbox::prepare(&mut command, options.sandbox, scratch, &inherited)?;
-        let child = command.spawn().map_err(|source| ExecuteError::InterpreterMissing {
-            path: executable.to_owned(),
-            source,
-        })?;
+        let child = command
+            .spawn()
+            .map_err(|source| ExecuteError::InterpreterMissing {
+                path: executable.to_owned(),
+                source,
+            })?;
         // The command holds the writing end of the output.
         drop(command);
         let sandbox = pending.report();
@@ -150,10 +180,17 @@ impl Zygote {
             Ok(None) => None,
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 let seconds = IMPORT_TIMEOUT.as_secs();
-                return Err(ExecuteError::ZygoteSilent { package, seconds, log: log() });
+                return Err(ExecuteError::ZygoteSilent {
+                    package,
+                    seconds,
+                    log: log(),
+                });
             }
             Err(source) => {
-                return Err(ExecuteError::System { action: "hear from the zygote", source });
+                return Err(ExecuteError::System {
+                    action: "hear from the zygote",
+                    source,
+                });
             }
         };
         match hello {
@@ -163,7 +200,11 @@ impl Zygote {
                     python_version: ready.python_version,
                     executable: ready.executable,
                     sandbox,
-                    dtypes: ready.dtypes.iter().filter_map(|name| name.parse().ok()).collect(),
+                    dtypes: ready
+                        .dtypes
+                        .iter()
+                        .filter_map(|name| name.parse().ok())
+                        .collect(),
                     import_time: Duration::try_from_secs_f64(ready.import_seconds)
                         .unwrap_or(Duration::ZERO),
                 };
@@ -178,7 +219,10 @@ impl Zygote {
                 // Its last words may still be in the pipe.
                 let _ = self.child.wait();
                 thread::sleep(Duration::from_millis(50));
-                Err(ExecuteError::ZygoteDied { package, log: log() })
+                Err(ExecuteError::ZygoteDied {
+                    package,
+                    log: log(),
+                })
             }
         }
     }
@@ -229,15 +273,17 @@ fn settings_file(
         .map_err(ExecuteError::system("create shared memory"))?;
     let mut rest = &text[..];
     while !rest.is_empty() {
-        let written = rustix::io::write(&file, rest)
-            .map_err(ExecuteError::system("write shared memory"))?;
+        let written =
+            rustix::io::write(&file, rest).map_err(ExecuteError::system("write shared memory"))?;
         rest = &rest[written..];
     }
     Ok(file)
 }
 
 fn clone(descriptor: &OwnedFd) -> Result<OwnedFd, ExecuteError> {
-    descriptor.try_clone().map_err(ExecuteError::system("copy a file descriptor"))
+    descriptor
+        .try_clone()
+        .map_err(ExecuteError::system("copy a file descriptor"))
 }
 
 /// The zygote prints next to nothing, but what it prints must not block it. The thread ends when
@@ -246,7 +292,9 @@ fn drain_in_background(output: Output) -> Arc<Mutex<Output>> {
     let shared = Arc::new(Mutex::new(output));
     let watched = Arc::clone(&shared);
     thread::spawn(move || {
-        let Ok(pipe) = lock(&watched).as_fd().try_clone_to_owned() else { return };
+        let Ok(pipe) = lock(&watched).as_fd().try_clone_to_owned() else {
+            return;
+        };
         while wait_readable(&[pipe.as_fd()], Duration::from_secs(3600)).is_ok() {
             if !lock(&watched).drain() {
                 return;

@@ -4,10 +4,10 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::support::{batch, planted_options};
 use fissure_execute::{Batch, Event, Pool, SandboxOptions};
 use fissure_model::{Execution, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
-use crate::support::{batch, planted_options};
 
 /// Set for a copy of this test program that plays the orchestrator and is killed.
 const VICTIM: &str = "FISSURE_TEST_VICTIM_SCRATCH";
@@ -15,12 +15,19 @@ const VICTIM: &str = "FISSURE_TEST_VICTIM_SCRATCH";
 fn children(pid: u32) -> Vec<u32> {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     let text = text.expect("the kernel lists children");
-    text.split_whitespace().map(|pid| pid.parse().unwrap()).collect()
+    text.split_whitespace()
+        .map(|pid| pid.parse().unwrap())
+        .collect()
 }
 
 fn alive(pid: u32) -> bool {
-    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    let state = status.rsplit(')').next().and_then(|rest| rest.trim().chars().next());
+    let Ok(status) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    let state = status
+        .rsplit(')')
+        .next()
+        .and_then(|rest| rest.trim().chars().next());
     !matches!(state, Some('Z' | 'X'))
 }
 
@@ -31,14 +38,17 @@ fn kill(pid: u32) {
 
 /// Processes whose environment leads below `scratch`, the whole tree of a pool.
 fn processes_of(scratch: &std::path::Path) -> Vec<u32> {
-    let Ok(scratch) = fs::canonicalize(scratch) else { return Vec::new() };
+    let Ok(scratch) = fs::canonicalize(scratch) else {
+        return Vec::new();
+    };
     let home = format!("HOME={}", scratch.join("home").display());
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter(|pid| {
         let environment = fs::read(format!("/proc/{pid}/environ"));
         alive(*pid)
-            && environment.is_ok_and(|text| text.split(|it| *it == 0).any(|it| it == home.as_bytes()))
+            && environment
+                .is_ok_and(|text| text.split(|it| *it == 0).any(|it| it == home.as_bytes()))
     })
     .collect()
 }
@@ -56,26 +66,32 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
 fn run_disturbed(disturb: impl FnOnce(u32)) -> (Vec<Execution>, u64) {
     let scratch = tempfile::tempdir().unwrap();
     let mut options = planted_options(scratch.path());
-    options.sandbox = SandboxOptions { confine_writes: false, cut_network: false };
+    options.sandbox = SandboxOptions {
+        confine_writes: false,
+        cut_network: false,
+    };
     let pool = Pool::start(options).unwrap();
     let values: Vec<i128> = (0..40).collect();
-    let slow = Batch { api: crate::support::api("planted", "slow"), ..batch("slow", &values) };
+    let slow = Batch {
+        api: crate::support::api("planted", "slow"),
+        ..batch("slow", &values)
+    };
     pool.submit(slow);
     // The zygote has no children before its first worker, and is itself a child of ours.
     let mut zygote = None;
     wait_until("a worker runs", || {
-        zygote = processes_of(scratch.path()).into_iter().find(|pid| !children(*pid).is_empty());
+        zygote = processes_of(scratch.path())
+            .into_iter()
+            .find(|pid| !children(*pid).is_empty());
         zygote.is_some()
     });
     std::thread::sleep(Duration::from_millis(200));
     disturb(zygote.unwrap());
-    loop {
-        match pool.events().recv_timeout(Duration::from_secs(60)).unwrap() {
-            Event::Abnormal { execution, .. } => panic!("{execution:?}"),
-            Event::Done { executions, .. } => {
-                assert_eq!(pool.failure(), None);
-                return (executions, pool.stop().zygotes_started);
-            }
+    match pool.events().recv_timeout(Duration::from_secs(60)).unwrap() {
+        Event::Abnormal { execution, .. } => panic!("{execution:?}"),
+        Event::Done { executions, .. } => {
+            assert_eq!(pool.failure(), None);
+            (executions, pool.stop().zygotes_started)
         }
     }
 }
@@ -84,7 +100,11 @@ fn run_disturbed(disturb: impl FnOnce(u32)) -> (Vec<Execution>, u64) {
 fn a_killed_worker_is_replaced_and_every_input_has_its_outcome() {
     let (executions, zygotes) = run_disturbed(|zygote| kill(children(zygote)[0]));
     assert_eq!(executions.len(), 40);
-    assert!(executions.iter().all(|it| it.outcome == Outcome::Accepted { nan: false }));
+    assert!(
+        executions
+            .iter()
+            .all(|it| it.outcome == Outcome::Accepted { nan: false })
+    );
     assert_eq!(zygotes, 1);
 }
 
@@ -92,7 +112,11 @@ fn a_killed_worker_is_replaced_and_every_input_has_its_outcome() {
 fn a_killed_zygote_is_replaced_and_every_input_has_its_outcome() {
     let (executions, zygotes) = run_disturbed(kill);
     assert_eq!(executions.len(), 40);
-    assert!(executions.iter().all(|it| it.outcome == Outcome::Accepted { nan: false }));
+    assert!(
+        executions
+            .iter()
+            .all(|it| it.outcome == Outcome::Accepted { nan: false })
+    );
     assert_eq!(zygotes, 2);
 }
 
@@ -110,7 +134,9 @@ fn no_process_is_left_when_a_pool_is_stopped_or_dropped() {
         } else {
             drop(pool);
         }
-        wait_until("all processes are gone", || processes_of(scratch.path()).is_empty());
+        wait_until("all processes are gone", || {
+            processes_of(scratch.path()).is_empty()
+        });
     }
 }
 
@@ -120,7 +146,9 @@ fn children_left_behind_are_killed_while_the_run_goes_on() {
     let pool = Pool::start(planted_options(scratch.path())).unwrap();
     crate::support::run(&pool, batch("leave_children", &[1, 7, 2]));
     // The zygote and its worker remain.
-    wait_until("the three children are gone", || processes_of(scratch.path()).len() == 2);
+    wait_until("the three children are gone", || {
+        processes_of(scratch.path()).len() == 2
+    });
     crate::support::run(&pool, batch("fine", &[1]));
 }
 
@@ -137,13 +165,17 @@ fn no_process_is_left_when_the_orchestrator_is_killed() {
     wait_until("all hang", || processes_of(scratch.path()).len() == 9);
     victim.kill().unwrap();
     victim.wait().unwrap();
-    wait_until("all processes are gone", || processes_of(scratch.path()).is_empty());
+    wait_until("all processes are gone", || {
+        processes_of(scratch.path()).is_empty()
+    });
 }
 
 #[test]
 #[ignore = "plays the orchestrator in the test above"]
 fn the_victim() {
-    let Some(scratch) = std::env::var_os(VICTIM) else { return };
+    let Some(scratch) = std::env::var_os(VICTIM) else {
+        return;
+    };
     let mut options = planted_options(scratch.as_ref());
     options.timeout = Duration::from_secs(600);
     options.workers = 2;

@@ -1,6 +1,8 @@
 //! Drives real pools with the Python that is on the path against the planted library, and against
 //! real libraries where an environment variable names an interpreter that has them.
 
+#![expect(clippy::print_stdout, reason = "a test that is skipped says why")]
+
 mod killing;
 mod planted;
 mod sandbox;

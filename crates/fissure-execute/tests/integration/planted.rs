@@ -1,9 +1,9 @@
 //! Every way in which the planted library misbehaves is classified and attributed to its input,
 //! and no other input loses its outcome.
 
+use crate::support::{Answer, batch, planted_options, run};
 use fissure_execute::{Pool, SandboxOptions};
 use fissure_model::{Execution, Outcome};
-use crate::support::{Answer, batch, planted_options, run};
 
 const VALUES: [i128; 9] = [0, 1, 7, 2, 3, 7, 4, 5, 6];
 
@@ -23,7 +23,11 @@ fn sevens(answer: &Answer) -> Vec<&Execution> {
         if value == 7 {
             sevens.push(execution);
         } else {
-            assert_eq!(execution.outcome, Outcome::Accepted { nan: false }, "{execution:?}");
+            assert_eq!(
+                execution.outcome,
+                Outcome::Accepted { nan: false },
+                "{execution:?}"
+            );
         }
     }
     sevens
@@ -39,7 +43,10 @@ fn assert_ends(function: &str, outcome: &Outcome) -> Vec<String> {
         assert_eq!(&told, execution);
         assert_eq!(&execution.outcome, outcome, "{execution:?}");
     }
-    sevens.iter().map(|execution| execution.log.clone().expect("the process ended")).collect()
+    sevens
+        .iter()
+        .map(|execution| execution.log.clone().expect("the process ended"))
+        .collect()
 }
 
 #[test]
@@ -90,19 +97,31 @@ fn a_memory_hog_is_ended_at_the_limit_also_when_its_child_takes_the_memory() {
 
 #[test]
 fn functions_that_harm_the_worker_but_return_are_accepted_and_nothing_is_lost() {
-    for function in
-        ["output_flood", "close_descriptors", "leave_children", "fork_and_return", "sticky_result"]
-    {
+    for function in [
+        "output_flood",
+        "close_descriptors",
+        "leave_children",
+        "fork_and_return",
+        "sticky_result",
+    ] {
         let scratch = tempfile::tempdir().unwrap();
         let pool = Pool::start(planted_options(scratch.path())).unwrap();
         for _ in 0..3 {
             let answer = run(&pool, batch(function, &VALUES));
             for execution in sevens(&answer) {
-                assert_eq!(execution.outcome, Outcome::Accepted { nan: false }, "{function}");
+                assert_eq!(
+                    execution.outcome,
+                    Outcome::Accepted { nan: false },
+                    "{function}"
+                );
             }
         }
         let statistics = pool.stop();
-        assert_eq!((statistics.inputs, statistics.batches), (27, 3), "{function}");
+        assert_eq!(
+            (statistics.inputs, statistics.batches),
+            (27, 3),
+            "{function}"
+        );
     }
 }
 
@@ -120,9 +139,17 @@ fn a_crash_while_the_result_is_let_go_is_the_crash_of_its_input() {
 fn exceptions_are_rejections_with_readable_text_whatever_they_do() {
     for (function, class, text) in [
         ("reject", "ValueError", "x must not be 7"),
-        ("undecodable_text", "ValueError", "caf\\udce9 \\udcff\\x00end"),
+        (
+            "undecodable_text",
+            "ValueError",
+            "caf\\udce9 \\udcff\\x00end",
+        ),
         ("huge_text", "ValueError", "yyyy"),
-        ("unprintable_exception", "planted.Unprintable", "__str__ raised RuntimeError"),
+        (
+            "unprintable_exception",
+            "planted.Unprintable",
+            "__str__ raised RuntimeError",
+        ),
         ("internal_assert", "RuntimeError", "INTERNAL ASSERT FAILED"),
     ] {
         let answer = planted(function);
@@ -131,9 +158,16 @@ fn exceptions_are_rejections_with_readable_text_whatever_they_do() {
                 panic!("{function}: {execution:?}")
             };
             assert_eq!(exception.class, class);
-            assert!(exception.message.contains(text), "{function}: {exception:?}");
+            assert!(
+                exception.message.contains(text),
+                "{function}: {exception:?}"
+            );
             assert!(exception.message.len() <= 4 * 2048, "{function}");
-            assert_eq!(exception.frames.is_empty(), function != "internal_assert", "{function}");
+            assert_eq!(
+                exception.frames.is_empty(),
+                function != "internal_assert",
+                "{function}"
+            );
         }
         assert_eq!(answer.abnormal, []);
     }
@@ -143,10 +177,15 @@ fn exceptions_are_rejections_with_readable_text_whatever_they_do() {
 fn frames_name_the_library_and_not_fissure() {
     let answer = planted("internal_assert");
     for execution in sevens(&answer) {
-        let Outcome::Rejected(exception) = &execution.outcome else { panic!("{execution:?}") };
+        let Outcome::Rejected(exception) = &execution.outcome else {
+            panic!("{execution:?}")
+        };
         assert_eq!(exception.frames.len(), 1, "{exception:?}");
         assert!(exception.frames[0].contains("planted.py:"), "{exception:?}");
-        assert!(exception.frames[0].ends_with(" internal_assert"), "{exception:?}");
+        assert!(
+            exception.frames[0].ends_with(" internal_assert"),
+            "{exception:?}"
+        );
     }
 }
 
@@ -194,7 +233,10 @@ fn a_worker_that_is_killed_twice_on_one_input_is_a_crash_by_signal_nine() {
 fn a_zygote_that_an_input_kills_is_replaced_and_the_input_is_named() {
     let scratch = tempfile::tempdir().unwrap();
     let mut options = planted_options(scratch.path());
-    options.sandbox = SandboxOptions { confine_writes: false, cut_network: false };
+    options.sandbox = SandboxOptions {
+        confine_writes: false,
+        cut_network: false,
+    };
     let pool = Pool::start(options).unwrap();
     let answer = run(&pool, batch("kill_parent", &VALUES));
     for execution in sevens(&answer) {

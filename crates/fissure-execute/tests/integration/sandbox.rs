@@ -2,11 +2,14 @@
 
 use std::net::TcpListener;
 
+use crate::support::{batch, planted_options, run};
 use fissure_execute::{Pool, SandboxOptions};
 use fissure_model::Outcome;
-use crate::support::{batch, planted_options, run};
 
-const OPEN: SandboxOptions = SandboxOptions { confine_writes: false, cut_network: false };
+const OPEN: SandboxOptions = SandboxOptions {
+    confine_writes: false,
+    cut_network: false,
+};
 
 #[test]
 fn a_write_outside_the_scratch_folder_is_refused_and_one_inside_is_not() {
@@ -16,8 +19,10 @@ fn a_write_outside_the_scratch_folder_is_refused_and_one_inside_is_not() {
         let scratch = tempfile::tempdir().unwrap();
         let mut options = planted_options(scratch.path());
         options.sandbox = sandbox;
-        options.environment =
-            vec![("PLANTED_OUTSIDE".into(), victim.to_str().unwrap().to_owned())];
+        options.environment = vec![(
+            "PLANTED_OUTSIDE".into(),
+            victim.to_str().unwrap().to_owned(),
+        )];
         let pool = Pool::start(options).unwrap();
         let confined = pool.info().sandbox.writes_confined;
         if sandbox.confine_writes && !confined {
@@ -30,7 +35,10 @@ fn a_write_outside_the_scratch_folder_is_refused_and_one_inside_is_not() {
         let refused = matches!(&answer.executions[0].outcome, Outcome::Rejected(it) if it.class == "PermissionError");
         assert_eq!(refused, confined, "{answer:?}");
         let answer = run(&pool, batch("write_inside", &[7]));
-        assert_eq!(answer.executions[0].outcome, Outcome::Accepted { nan: false });
+        assert_eq!(
+            answer.executions[0].outcome,
+            Outcome::Accepted { nan: false }
+        );
     }
 }
 
@@ -72,6 +80,9 @@ fn a_worker_cannot_kill_the_zygote_where_landlock_knows_signals() {
         other => panic!("{other:?}"),
     }
     for other in [0, 2] {
-        assert_eq!(answer.executions[other].outcome, Outcome::Accepted { nan: false });
+        assert_eq!(
+            answer.executions[other].outcome,
+            Outcome::Accepted { nan: false }
+        );
     }
 }

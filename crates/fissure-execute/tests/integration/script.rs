@@ -77,10 +77,14 @@ fn children_of_a_script_do_not_outlive_it() {
     assert_eq!(run.ended, Ended::Exit(0));
     let home = folder.0.path().canonicalize().unwrap().join("scratch/home");
     let wanted = format!("HOME={}", home.display());
-    let alive = std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| {
-        let environment = std::fs::read(entry.path().join("environ"));
-        environment.is_ok_and(|text| text.split(|it| *it == 0).any(|it| it == wanted.as_bytes()))
-    });
+    let alive = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|entry| {
+            let environment = std::fs::read(entry.path().join("environ"));
+            environment
+                .is_ok_and(|text| text.split(|it| *it == 0).any(|it| it == wanted.as_bytes()))
+        });
     // A killed process may still be on its way out.
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(alive.count(), 0);
@@ -98,5 +102,8 @@ fn a_script_cannot_write_outside_its_scratch_folder() {
     assert_eq!(run.ended, Ended::Exit(1));
     assert!(run.log.contains("PermissionError"), "{}", run.log);
     assert!(!outside.exists());
-    assert_eq!(folder.run("open('inside.txt', 'w').write('x')\n").ended, Ended::Exit(0));
+    assert_eq!(
+        folder.run("open('inside.txt', 'w').write('x')\n").ended,
+        Ended::Exit(0)
+    );
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use fissure_execute::{ExecuteError, Pool};
 use crate::support::planted_options;
+use fissure_execute::{ExecuteError, Pool};
 
 #[test]
 fn an_interpreter_that_is_not_there_is_named() {
@@ -12,7 +12,10 @@ fn an_interpreter_that_is_not_there_is_named() {
     let mut options = planted_options(scratch.path());
     options.python = "/no/such/python".into();
     let error = Pool::start(options).err().unwrap();
-    assert!(matches!(error, ExecuteError::InterpreterMissing { .. }), "{error}");
+    assert!(
+        matches!(error, ExecuteError::InterpreterMissing { .. }),
+        "{error}"
+    );
     assert!(error.to_string().contains("/no/such/python"), "{error}");
 }
 
@@ -20,7 +23,10 @@ fn an_interpreter_that_is_not_there_is_named() {
 fn an_interpreter_that_is_too_old_or_none_at_all_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     for (text, expected) in [
-        ("#!/bin/sh\necho 2 7 /usr/bin/python2\n", "Python 2.7, 3.7 or newer"),
+        (
+            "#!/bin/sh\necho 2 7 /usr/bin/python2\n",
+            "Python 2.7, 3.7 or newer",
+        ),
         ("#!/bin/sh\necho what do you want >&2\n", "what do you want"),
     ] {
         let python = scratch.path().join("python");
@@ -37,25 +43,43 @@ fn an_interpreter_that_is_too_old_or_none_at_all_is_refused() {
 fn a_failed_import_shows_the_end_of_the_traceback() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("broken.py"), "def load():\n    raise OSError('no libcuda')\nload()\n")
-        .unwrap();
+    fs::write(
+        folder.path().join("broken.py"),
+        "def load():\n    raise OSError('no libcuda')\nload()\n",
+    )
+    .unwrap();
     let mut options = planted_options(scratch.path());
     options.extra_path = vec![folder.path().to_owned()];
     options.package = "broken".into();
     let error = Pool::start(options.clone()).err().unwrap();
-    assert!(matches!(error, ExecuteError::ImportFailed { .. }), "{error}");
-    assert!(error.to_string().ends_with("OSError: no libcuda"), "{error}");
+    assert!(
+        matches!(error, ExecuteError::ImportFailed { .. }),
+        "{error}"
+    );
+    assert!(
+        error.to_string().ends_with("OSError: no libcuda"),
+        "{error}"
+    );
 
     options.package = "no_such_library".into();
     let error = Pool::start(options).err().unwrap();
-    assert!(error.to_string().contains("No module named 'no_such_library'"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("No module named 'no_such_library'"),
+        "{error}"
+    );
 }
 
 #[test]
 fn an_import_that_crashes_shows_what_was_printed() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("crashing.py"), "import ctypes\nctypes.string_at(0)\n").unwrap();
+    fs::write(
+        folder.path().join("crashing.py"),
+        "import ctypes\nctypes.string_at(0)\n",
+    )
+    .unwrap();
     let mut options = planted_options(scratch.path());
     options.extra_path = vec![folder.path().to_owned()];
     options.package = "crashing".into();
@@ -73,15 +97,26 @@ fn the_library_is_described_as_it_was_found() {
     assert!(pool.info().executable.is_absolute());
 
     let segv = pool.describe("planted.segv").unwrap();
-    assert_eq!((segv.missing, segv.callable, segv.is_class), (None, true, false));
-    let names: Vec<_> = segv.params.unwrap().into_iter().map(|param| param.name).collect();
+    assert_eq!(
+        (segv.missing, segv.callable, segv.is_class),
+        (None, true, false)
+    );
+    let names: Vec<_> = segv
+        .params
+        .unwrap()
+        .into_iter()
+        .map(|param| param.name)
+        .collect();
     assert_eq!(names, ["x"]);
 
     let layer = pool.describe("planted.Layer").unwrap();
     assert_eq!((layer.callable, layer.is_class), (true, true));
 
     let missing = pool.describe("planted.segw").unwrap();
-    assert_eq!(missing.missing.as_deref(), Some("AttributeError: there is no planted.segw"));
+    assert_eq!(
+        missing.missing.as_deref(),
+        Some("AttributeError: there is no planted.segw")
+    );
     assert_eq!(missing.params, None);
 }
 

@@ -34,7 +34,11 @@ pub fn input(number: u64, arguments: Vec<(&str, Value)>) -> ConcreteInput {
         .into_iter()
         .map(|(name, value)| Argument {
             name: name.into(),
-            passing: if name.is_empty() { Passing::Positional } else { Passing::Keyword },
+            passing: if name.is_empty() {
+                Passing::Positional
+            } else {
+                Passing::Keyword
+            },
             value,
         })
         .collect();
@@ -49,8 +53,15 @@ pub fn input(number: u64, arguments: Vec<(&str, Value)>) -> ConcreteInput {
 
 /// A call of a planted function with each of `values`.
 pub fn batch(name: &str, values: &[i128]) -> Batch {
-    let inputs = (100..).zip(values).map(|(number, x)| input(number, vec![("x", Value::Int(*x))]));
-    Batch { id: 1, api: api("planted", name), check_nan: false, inputs: inputs.collect() }
+    let inputs = (100..)
+        .zip(values)
+        .map(|(number, x)| input(number, vec![("x", Value::Int(*x))]));
+    Batch {
+        id: 1,
+        api: api("planted", name),
+        check_nan: false,
+        inputs: inputs.collect(),
+    }
 }
 
 /// Everything that comes back for one batch.
@@ -64,9 +75,20 @@ pub fn run(pool: &Pool, batch: Batch) -> Answer {
     pool.submit(batch);
     let mut abnormal = Vec::new();
     loop {
-        match pool.events().recv_timeout(Duration::from_secs(120)).expect("the pool answers") {
-            Event::Abnormal { input, execution, .. } => abnormal.push((*input, execution)),
-            Event::Done { executions, .. } => return Answer { abnormal, executions },
+        match pool
+            .events()
+            .recv_timeout(Duration::from_secs(120))
+            .expect("the pool answers")
+        {
+            Event::Abnormal {
+                input, execution, ..
+            } => abnormal.push((*input, execution)),
+            Event::Done { executions, .. } => {
+                return Answer {
+                    abnormal,
+                    executions,
+                };
+            }
         }
     }
 }

@@ -68,36 +68,73 @@ fn start(adjust: impl FnOnce(&mut PoolOptions)) -> Option<Torch> {
     options.extra_path = vec![folders[1].path().to_owned()];
     options.timeout = Duration::from_secs(20);
     adjust(&mut options);
-    Some(Torch { pool: Pool::start(options).unwrap(), _folders: folders })
+    Some(Torch {
+        pool: Pool::start(options).unwrap(),
+        _folders: folders,
+    })
 }
 
 fn batch(api: Arc<Api>, inputs: Vec<ConcreteInput>) -> Batch {
-    Batch { id: 1, api, check_nan: false, inputs }
+    Batch {
+        id: 1,
+        api,
+        check_nan: false,
+        inputs,
+    }
 }
 
 fn tensor(dtype: Dtype, shape: &[u64], pattern: &[u8]) -> TensorValue {
-    TensorValue { dtype, shape: shape.to_vec(), data: TensorData { pattern: pattern.into() } }
+    TensorValue {
+        dtype,
+        shape: shape.to_vec(),
+        data: TensorData {
+            pattern: pattern.into(),
+        },
+    }
 }
 
 /// Bytes that are valid elements of any dtype and differ from one element to the next.
 fn pattern(dtype: Dtype, elements: u64) -> Vec<u8> {
     let bytes = elements as usize * dtype.size().unwrap_or(1);
-    (0..bytes).map(|at| if dtype == Dtype::Bool { (at % 3 == 0).into() } else { (at % 61) as u8 }).collect()
+    (0..bytes)
+        .map(|at| {
+            if dtype == Dtype::Bool {
+                (at % 3 == 0).into()
+            } else {
+                (at % 61) as u8
+            }
+        })
+        .collect()
 }
 
 fn sizes(shape: &[u64]) -> Value {
-    Value::Tuple(shape.iter().map(|size| Value::Int((*size).into())).collect())
+    Value::Tuple(
+        shape
+            .iter()
+            .map(|size| Value::Int((*size).into()))
+            .collect(),
+    )
 }
 
 fn dtypes_with_buffers() -> impl Iterator<Item = Dtype> {
     let absent = [Dtype::Qint16, Dtype::Quint16];
-    Dtype::ALL.into_iter().filter(move |dtype| dtype.size().is_some() && !absent.contains(dtype))
+    Dtype::ALL
+        .into_iter()
+        .filter(move |dtype| dtype.size().is_some() && !absent.contains(dtype))
 }
 
 #[test]
 fn tensors_of_every_dtype_arrive_bit_for_bit_and_own_their_memory() {
     let Some(torch) = start(|_| {}) else { return };
-    let shapes: [&[u64]; 7] = [&[], &[1], &[3, 3], &[2, 0, 5], &[0], &[1, 2, 3, 4, 5], &[100, 200]];
+    let shapes: [&[u64]; 7] = [
+        &[],
+        &[1],
+        &[3, 3],
+        &[2, 0, 5],
+        &[0],
+        &[1, 2, 3, 4, 5],
+        &[100, 200],
+    ];
     let mut inputs = Vec::new();
     let mut nested = Vec::new();
     for dtype in dtypes_with_buffers() {
@@ -126,7 +163,11 @@ fn tensors_of_every_dtype_arrive_bit_for_bit_and_own_their_memory() {
         let answer = run(&torch.pool, batch(api("checks", name), inputs.clone()));
         for (execution, input) in answer.executions.iter().zip(&inputs) {
             let shown = &input.arguments[1..3];
-            assert_eq!(execution.outcome, Outcome::Accepted { nan: false }, "{shown:?}");
+            assert_eq!(
+                execution.outcome,
+                Outcome::Accepted { nan: false },
+                "{shown:?}"
+            );
         }
         assert_eq!(answer.executions.len(), inputs.len());
     }
@@ -148,17 +189,32 @@ fn sparse_tensors_arrays_and_dtype_objects_arrive() {
         &torch.pool,
         batch(
             api("checks", "same"),
-            vec![input(0, [vec![("tensor", sparse)], about(Dtype::Float32)].concat())],
+            vec![input(
+                0,
+                [vec![("tensor", sparse)], about(Dtype::Float32)].concat(),
+            )],
         ),
     );
-    assert_eq!(answer.executions[0].outcome, Outcome::Accepted { nan: false });
+    assert_eq!(
+        answer.executions[0].outcome,
+        Outcome::Accepted { nan: false }
+    );
 
-    let numeric = [Dtype::Bool, Dtype::Int16, Dtype::Uint64, Dtype::Float16, Dtype::Complex128];
+    let numeric = [
+        Dtype::Bool,
+        Dtype::Int16,
+        Dtype::Uint64,
+        Dtype::Float16,
+        Dtype::Complex128,
+    ];
     let arrays = numeric.map(|dtype| {
         let array = Value::NdArray(tensor(dtype, &[2, 3], &pattern(dtype, 6)));
         input(0, [vec![("array", array)], about(dtype)].concat())
     });
-    let answer = run(&torch.pool, batch(api("checks", "same_array"), arrays.to_vec()));
+    let answer = run(
+        &torch.pool,
+        batch(api("checks", "same_array"), arrays.to_vec()),
+    );
     for execution in &answer.executions {
         assert_eq!(execution.outcome, Outcome::Accepted { nan: false });
     }
@@ -187,11 +243,15 @@ fn tensors_that_torch_cannot_have_are_not_built() {
         tensor(Dtype::Float64, &[1 << 60, 1 << 60], &[0; 8]),
         tensor(Dtype::Float64, &[1 << 50], &[0; 8]),
     ];
-    let inputs =
-        impossible.map(|tensor| input(0, vec![("input", Value::Tensor(tensor))])).to_vec();
+    let inputs = impossible
+        .map(|tensor| input(0, vec![("input", Value::Tensor(tensor))]))
+        .to_vec();
     let answer = run(&torch.pool, batch(api("torch", "abs"), inputs));
     for execution in &answer.executions {
-        assert!(matches!(execution.outcome, Outcome::NotBuilt(_)), "{execution:?}");
+        assert!(
+            matches!(execution.outcome, Outcome::NotBuilt(_)),
+            "{execution:?}"
+        );
     }
     assert_eq!(answer.executions.len(), 4);
 }
@@ -200,7 +260,10 @@ fn tensors_that_torch_cannot_have_are_not_built() {
 fn nan_is_seen_in_results_of_every_kind_and_infinity_is_not() {
     let Some(torch) = start(|_| {}) else { return };
     let values = |values: [f32; 2]| {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         Value::Tensor(tensor(Dtype::Float32, &[2], &bytes))
     };
     let cases = [
@@ -213,10 +276,17 @@ fn nan_is_seen_in_results_of_every_kind_and_infinity_is_not() {
         ("isnan", [1.0, f32::NAN], false),
     ];
     for (name, given, expected) in cases {
-        let mut asked = batch(api("torch", name), vec![input(0, vec![("input", values(given))])]);
+        let mut asked = batch(
+            api("torch", name),
+            vec![input(0, vec![("input", values(given))])],
+        );
         asked.check_nan = true;
         let answer = run(&torch.pool, asked);
-        assert_eq!(answer.executions[0].outcome, Outcome::Accepted { nan: expected }, "{name}");
+        assert_eq!(
+            answer.executions[0].outcome,
+            Outcome::Accepted { nan: expected },
+            "{name}"
+        );
     }
 }
 
@@ -228,8 +298,16 @@ fn inputs_do_not_see_what_earlier_inputs_did_to_their_tensors() {
     for number in 0..50 {
         inputs.push(input(number, vec![("tensor", value.clone())]));
     }
-    let answer = run(&torch.pool, batch(api("checks", "crash_on_write"), inputs.clone()));
-    assert!(answer.executions.iter().all(|it| matches!(it.outcome, Outcome::Accepted { .. })));
+    let answer = run(
+        &torch.pool,
+        batch(api("checks", "crash_on_write"), inputs.clone()),
+    );
+    assert!(
+        answer
+            .executions
+            .iter()
+            .all(|it| matches!(it.outcome, Outcome::Accepted { .. }))
+    );
     let about = [
         ("dtype", Value::Text("float32".into())),
         ("shape", sizes(&[3, 3])),
@@ -237,7 +315,10 @@ fn inputs_do_not_see_what_earlier_inputs_did_to_their_tensors() {
     ];
     let same = input(0, [vec![("tensor", value)], about.to_vec()].concat());
     let answer = run(&torch.pool, batch(api("checks", "same"), vec![same]));
-    assert_eq!(answer.executions[0].outcome, Outcome::Accepted { nan: false });
+    assert_eq!(
+        answer.executions[0].outcome,
+        Outcome::Accepted { nan: false }
+    );
 }
 
 #[test]
@@ -251,7 +332,10 @@ fn a_real_crash_of_torch_is_found_with_its_message() {
     let answer = run(&torch.pool, batch(api("signal", "raise_signal"), inputs));
     assert_eq!(answer.executions[1].outcome, Outcome::Crash { signal: 11 });
     let log = answer.executions[1].log.as_deref().unwrap();
-    assert!(log.contains("Fatal Python error: Segmentation fault"), "{log}");
+    assert!(
+        log.contains("Fatal Python error: Segmentation fault"),
+        "{log}"
+    );
     assert_eq!(answer.executions.len(), 3);
 }
 
@@ -260,12 +344,38 @@ fn built_in_functions_are_described_too() {
     let Some(torch) = start(|_| {}) else { return };
     let names = |path: &str| {
         let signature = torch.pool.describe(path).unwrap();
-        let params = signature.params.unwrap_or_else(|| panic!("{path} has parameters"));
-        params.into_iter().map(|param| param.name).collect::<Vec<_>>()
+        let params = signature
+            .params
+            .unwrap_or_else(|| panic!("{path} has parameters"));
+        params
+            .into_iter()
+            .map(|param| param.name)
+            .collect::<Vec<_>>()
     };
-    assert_eq!(names("torch.add"), ["input", "other", "out"]);
+    assert_eq!(names("torch.add"), ["input", "other", "alpha", "out"]);
+    assert_eq!(
+        names("torch.max"),
+        ["input", "dim", "keepdim", "out", "other"]
+    );
+    let zeros = torch.pool.describe("torch.zeros").unwrap().params.unwrap();
+    assert_eq!(
+        (zeros[0].name.as_str(), zeros[0].kind.as_str()),
+        ("size", "var_positional")
+    );
+    assert_eq!(
+        (zeros[1].name.as_str(), zeros[1].kind.as_str()),
+        ("out", "keyword_only")
+    );
+    assert_eq!(zeros[3].default.as_deref(), Some("torch.strided"));
     assert!(names("torch.nn.functional.avg_pool2d").contains(&"kernel_size".to_owned()));
     assert!(names("torch.nn.Linear").contains(&"in_features".to_owned()));
     assert!(torch.pool.describe("torch.nn.Linear").unwrap().is_class);
-    assert!(torch.pool.describe("torch.no_such_function").unwrap().missing.is_some());
+    assert!(
+        torch
+            .pool
+            .describe("torch.no_such_function")
+            .unwrap()
+            .missing
+            .is_some()
+    );
 }

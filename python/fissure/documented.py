@@ -1,0 +1,114 @@
+"""Parameters of built-in functions, from the signature lines of their documentation.
+
+Python knows no signature of a function written in C, but its documentation usually begins with
+`name(input, other, *, alpha=1) -> Tensor`, once for each overload.
+"""
+
+import re
+
+#: What stands for the default of a parameter that only some overloads have.
+SOME_DEFAULT = "..."
+NAME = re.compile(r"^[A-Za-z_][A-Za-z_0-9]*$")
+OPENING = "([{"
+CLOSING = ")]}"
+
+
+def split(text):
+    """The pieces between commas that are in no brackets."""
+    pieces = [""]
+    depth = 0
+    for letter in text:
+        depth += (letter in OPENING) - (letter in CLOSING)
+        if letter == "," and depth == 0:
+            pieces.append("")
+        else:
+            pieces[-1] += letter
+    return [piece.strip() for piece in pieces if piece.strip()]
+
+
+def arguments_of(line, name):
+    """The text between the brackets of a signature line, or None."""
+    match = re.match(r"^\s*(?:\.\. (?:function|method):: )?[\w.]*?%s\(" % re.escape(name), line)
+    if match is None:
+        return None
+    depth = 1
+    for at in range(match.end(), len(line)):
+        depth += (line[at] in OPENING) - (line[at] in CLOSING)
+        if depth == 0:
+            rest = line[at + 1 :].strip()
+            # Anything but a result type after the bracket is prose or an example.
+            return line[match.end() : at] if not rest or rest.startswith("->") else None
+    return None
+
+
+def parse(text):
+    """The parameters of one signature, or None if it is not one."""
+    parameters = []
+    kind = "positional_or_keyword"
+    for piece in split(text):
+        if piece == "*":
+            kind = "keyword_only"
+            continue
+        if piece == "/":
+            for parameter in parameters:
+                parameter["kind"] = "positional_only"
+            continue
+        declared, equals, default = piece.partition("=")
+        name = declared.partition(":")[0].strip()
+        own_kind = kind
+        if name.startswith("**"):
+            own_kind = "var_keyword"
+        elif name.startswith("*"):
+            own_kind = "var_positional"
+            kind = "keyword_only"
+        name = name.lstrip("*")
+        if not NAME.match(name):
+            return None
+        parameters.append(
+            {"name": name, "kind": own_kind, "default": default.strip() if equals else None}
+        )
+    return parameters
+
+
+def overloads(name, text):
+    """The signatures at the start of a documentation and after `.. function::`."""
+    found = []
+    at_start = True
+    for line in text.splitlines():
+        marked = line.lstrip().startswith((".. function::", ".. method::"))
+        if not line.strip() or not (at_start or marked):
+            continue
+        inside = arguments_of(line, name)
+        parameters = None if inside is None else parse(inside)
+        if parameters is not None:
+            found.append(parameters)
+        elif not marked:
+            at_start = False
+    return found
+
+
+def merge(found):
+    """One list: what not every overload has is optional, the order is that of the longest."""
+    found = sorted(found, key=len, reverse=True)
+    merged = []
+    for parameters in found:
+        known = {parameter["name"] for parameter in merged}
+        merged.extend(parameter for parameter in parameters if parameter["name"] not in known)
+    for parameter in merged:
+        everywhere = all(
+            any(parameter["name"] == other["name"] for other in parameters) for parameters in found
+        )
+        if parameter["default"] is None and not everywhere:
+            if not parameter["kind"].startswith("var_"):
+                parameter["default"] = SOME_DEFAULT
+    return merged
+
+
+def parameters(target):
+    """The documented parameters of an object, or None."""
+    text = getattr(target, "__doc__", None)
+    name = getattr(target, "__name__", None)
+    if not isinstance(text, str) or not isinstance(name, str):
+        return None
+    found = overloads(name, text)
+    return merge(found) if found else None
