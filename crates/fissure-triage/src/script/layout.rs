@@ -1,7 +1,5 @@
 //! What stands around the call.
 
-use std::fmt::Write;
-
 use fissure_model::{Api, ConcreteInput, Finding, Intent, Outcome, OutcomeKind};
 
 use super::writer::Writer;
@@ -206,43 +204,45 @@ fn observed(finding: &Finding) -> String {
 
 /// Makes the call and says whether the failure was seen.
 fn ending(finding: &Finding) -> String {
-    let reproduced = match &finding.execution.outcome {
+    let reproduced = literal::text(REPRODUCED);
+    let not_reproduced = literal::text(NOT_REPRODUCED);
+    let (after_result, after_exception) = match &finding.execution.outcome {
         Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
             let mut test = format!("name_of(error) == {}", literal::text(&exception.class));
             match fissure_judge::internal_error_phrase(exception) {
                 Some("SystemError") | None => {}
                 Some(phrase) => {
-                    write!(
-                        test,
-                        " and {} in text_of(error).lower()",
-                        literal::text(phrase)
-                    )
-                    .expect("into a string");
+                    let phrase = literal::text(phrase);
+                    test.push_str(&format!(" and {phrase} in text_of(error).lower()"));
                 }
             }
-            Some(test)
+            ("False", test)
         }
-        _ => None,
+        Outcome::Accepted { nan: true } => ("holds_nan(result)", "False".to_owned()),
+        // The process would not have come this far.
+        _ => {
+            return format!(
+                r#"try:
+    result = call()
+    print("observed: a result of type " + type(result).__name__)
+    del result  # a failure in its destructor belongs to the call
+except BaseException as error:
+    print("observed: raised " + name_of(error) + ": " + text_of(error))
+print({not_reproduced})
+"#
+            );
+        }
     };
-    let after_result = match finding.verdict.kind {
-        OutcomeKind::Nan => "holds_nan(result)",
-        _ => "False",
-    };
-    let after_exception = reproduced.as_deref().unwrap_or("False");
     format!(
-        "try:
+        r#"try:
     result = call()
     reproduced = {after_result}
-    print(\"observed: a result of type \" + type(result).__name__)
-    # A failure in a destructor belongs to the call.
-    del result
+    print("observed: a result of type " + type(result).__name__)
 except BaseException as error:
     reproduced = {after_exception}
-    print(\"observed: raised \" + name_of(error) + \": \" + text_of(error))
-print({} if reproduced else {})
+    print("observed: raised " + name_of(error) + ": " + text_of(error))
+print({reproduced} if reproduced else {not_reproduced})
 sys.exit(1 if reproduced else 0)
-",
-        literal::text(REPRODUCED),
-        literal::text(NOT_REPRODUCED)
+"#
     )
 }

@@ -61,23 +61,24 @@ pub fn complex(re: f64, im: f64) -> String {
     format!("complex({}, {})", float(re), float(im))
 }
 
-/// The shortest text that gives back this single-precision value through a double.
-fn single(value: f32) -> String {
-    if value.is_finite() {
-        let short = format!("{value:?}");
-        if short
-            .parse::<f64>()
-            .is_ok_and(|double| (double as f32).to_bits() == value.to_bits())
+/// The shortest text that gives back this value through a double. Libraries refuse a double beyond
+/// the largest value of the type, even one that would round to it, so such a text is not taken.
+fn narrow(value: f64, largest: f64) -> String {
+    let short = format!("{:?}", value as f32);
+    match short.parse::<f64>() {
+        Ok(double)
+            if (double as f32).to_bits() == (value as f32).to_bits() && double.abs() <= largest =>
         {
-            return short;
+            short
         }
+        _ => float(value),
     }
-    float(value.into())
 }
 
 /// An element as source text; `None` when no literal gives back the same bits (a NaN with a
 /// payload, a truth value stored as 2).
 pub fn element(dtype: Dtype, bytes: &[u8]) -> Option<String> {
+    let largest = dtype.float_max().unwrap_or(f64::MAX);
     let word = bytes
         .iter()
         .rev()
@@ -104,7 +105,7 @@ pub fn element(dtype: Dtype, bytes: &[u8]) -> Option<String> {
             float(value)
         }
         Scalar::Float(value) if dtype == Dtype::Float64 => float(value),
-        Scalar::Float(value) => single(value as f32),
+        Scalar::Float(value) => narrow(value, largest),
         Scalar::Complex(re, im) => {
             let (part, nan) = match dtype {
                 Dtype::Complex64 => (32, 0x7fc0_0000),
@@ -116,7 +117,7 @@ pub fn element(dtype: Dtype, bytes: &[u8]) -> Option<String> {
                 return None;
             }
             if dtype == Dtype::Complex64 {
-                format!("complex({}, {})", single(re as f32), single(im as f32))
+                format!("complex({}, {})", narrow(re, largest), narrow(im, largest))
             } else {
                 complex(re, im)
             }
@@ -165,6 +166,8 @@ mod tests {
             element(Dtype::Float32, &0.1f32.to_le_bytes()).unwrap(),
             "0.1"
         );
+        let largest = element(Dtype::Float32, &f32::MAX.to_le_bytes()).unwrap();
+        assert_eq!(largest, "3.4028234663852886e38");
         assert_eq!(float(-0.0), "-0.0");
         assert_eq!(float(5e-324), "5e-324");
         assert_eq!(element(Dtype::Float32, &0x7fc0_0001u32.to_le_bytes()), None);

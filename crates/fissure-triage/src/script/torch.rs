@@ -78,7 +78,7 @@ impl Dialect for Torch {
             Elements::Listed(list) => {
                 format!(
                     "torch.tensor({list}, dtype={dtype}).reshape({})",
-                    tuple(shape)
+                    sizes(shape)
                 )
             }
             Elements::Repeated(list) => {
