@@ -63,6 +63,8 @@ pub enum FillScheme {
     Positive,
     /// Whole numbers from 0, below this bound.
     Index(u64),
+    /// Up to the upper bound, which occurs: other parameters were chosen to fit it.
+    Peak,
     Zeros,
     Ones,
     /// Identity matrices in the last two dimensions.

@@ -1,0 +1,277 @@
+//! Elements of tensors, biased like a tester's.
+
+use fissure_model::{Dtype, Fill, FillScheme, Scalar, TensorData, TensorValue};
+use fissure_solve::{Random, as_number, write_element};
+
+/// Tensors with more elements repeat a pattern of [`PATTERN`] elements.
+const WHOLE: u64 = 2048;
+/// A prime, so that the repetition does not line up with the dimensions.
+const PATTERN: u64 = 1021;
+
+const SIMPLE: [f64; 16] = [
+    0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 3.0, 10.0, -2.0, 0.25, 1.5, 0.1, -10.0, 4.0, 5.0, -3.0,
+];
+
+/// Draws the elements of one tensor.
+pub(crate) fn fill_tensor(
+    dtype: Dtype,
+    shape: Vec<u64>,
+    fill: Fill,
+    random: &mut Random,
+) -> TensorValue {
+    let elements = shape
+        .iter()
+        .try_fold(1_u64, |product, dim| product.checked_mul(*dim));
+    let elements = elements.unwrap_or(u64::MAX);
+    let count = if elements > WHOLE { PATTERN } else { elements };
+    let mut bytes = Vec::with_capacity(count as usize * dtype.size().unwrap_or(1));
+    let bounds = Bounds::new(dtype, fill);
+    // A boundary element in one tensor of ten; never where the values were chosen to fit others.
+    let boundary = (fill.scheme == FillScheme::Mixed && random.below(10) == 0 && count > 0)
+        .then(|| random.below(count));
+    match fill.scheme {
+        FillScheme::Identity if shape.len() >= 2 && elements <= WHOLE => {
+            let columns = shape[shape.len() - 1];
+            let matrix = columns * shape[shape.len() - 2];
+            for at in 0..count {
+                let diagonal = (at % matrix) / columns == (at % matrix) % columns;
+                bounds.write(f64::from(u8::from(diagonal)), &mut bytes);
+            }
+        }
+        scheme => {
+            for at in 0..count {
+                if boundary == Some(at) {
+                    bounds.write_boundary(random, &mut bytes);
+                } else {
+                    bounds.write_element(scheme, at, random, &mut bytes);
+                }
+            }
+        }
+    }
+    TensorValue {
+        dtype,
+        shape,
+        data: TensorData {
+            pattern: bytes.into(),
+        },
+    }
+}
+
+/// Which numbers the elements of one tensor may be.
+pub(crate) struct Bounds {
+    dtype: Dtype,
+    lower: f64,
+    upper: f64,
+    /// The constraint bounds the elements, so that rounding must be looked at.
+    bounded: bool,
+}
+
+impl Bounds {
+    pub fn new(dtype: Dtype, fill: Fill) -> Self {
+        let (least, most) = match dtype.integer_limits() {
+            Some((least, most)) => (least as f64, most as f64),
+            None => {
+                let most = dtype.float_max().unwrap_or(f64::MAX);
+                (-most, most)
+            }
+        };
+        Bounds {
+            dtype,
+            lower: fill.lower.unwrap_or(least).clamp(least, most),
+            upper: fill.upper.unwrap_or(most).clamp(least, most),
+            bounded: fill.lower.is_some() || fill.upper.is_some(),
+        }
+    }
+
+    fn write_element(&self, scheme: FillScheme, at: u64, random: &mut Random, bytes: &mut Vec<u8>) {
+        let whole = self.dtype.integer_limits().is_some();
+        let number = match scheme {
+            FillScheme::Zeros => 0.0,
+            FillScheme::Ones | FillScheme::Identity => 1.0,
+            FillScheme::Index(bound) => random.below(bound) as f64,
+            FillScheme::Peak if at == 0 => self.upper,
+            FillScheme::Unit if whole => random.below(2) as f64,
+            FillScheme::Unit => random.unit(),
+            FillScheme::Positive if whole => 1.0 + random.below(8) as f64,
+            FillScheme::Positive => 0.05 + random.unit() * 8.0,
+            FillScheme::Mixed | FillScheme::Peak if whole => random.between(-8, 16) as f64,
+            FillScheme::Mixed | FillScheme::Peak => {
+                let bits = random.bits();
+                if bits & 3 == 0 {
+                    SIMPLE[(bits >> 8) as usize % SIMPLE.len()]
+                } else {
+                    // Multiples of 1/64 in ±10: exact in every type from half precision on.
+                    ((bits >> 8) % 1281) as f64 / 64.0 - 10.0
+                }
+            }
+        };
+        let number = if number < self.lower || number > self.upper {
+            self.inside(number, random)
+        } else {
+            number
+        };
+        if self.dtype.is_complex() {
+            let imaginary = if scheme == FillScheme::Mixed {
+                random.unit() * 4.0 - 2.0
+            } else {
+                0.0
+            };
+            write_element(self.dtype, Scalar::Complex(number, imaginary), bytes);
+        } else {
+            self.write(number, bytes);
+        }
+    }
+
+    /// A number near the end of the interval that `number` overshot.
+    fn inside(&self, number: f64, random: &mut Random) -> f64 {
+        let span = (self.upper - self.lower).clamp(0.0, 8.0);
+        let whole = self.dtype.integer_limits().is_some();
+        let offset = if whole {
+            random.below(span as u64 + 1) as f64
+        } else {
+            random.unit() * span
+        };
+        let value = if number < self.lower {
+            self.lower + offset
+        } else {
+            self.upper - offset
+        };
+        value.clamp(self.lower, self.upper)
+    }
+
+    fn write_boundary(&self, random: &mut Random, bytes: &mut Vec<u8>) {
+        let number = match random.below(4) {
+            0 => self.lower,
+            1 => self.upper,
+            2 => 0.0_f64.clamp(self.lower, self.upper),
+            _ => (-1.0_f64).clamp(self.lower, self.upper),
+        };
+        self.write(number, bytes);
+    }
+
+    /// Writes a number inside the interval such that it is still inside after rounding.
+    pub fn write(&self, number: f64, bytes: &mut Vec<u8>) {
+        let number = number.clamp(self.lower, self.upper);
+        let value = if self.dtype.integer_limits().is_some() {
+            // The limits of 64-bit types are not exact as floats.
+            Scalar::Int(number as i128)
+        } else {
+            Scalar::Float(number)
+        };
+        let start = bytes.len();
+        write_element(self.dtype, value, bytes);
+        if !self.bounded {
+            return;
+        }
+        let fits = |bytes: &[u8]| {
+            Scalar::decode(self.dtype, bytes)
+                .and_then(as_number)
+                .is_none_or(|stored| stored >= self.lower && stored <= self.upper)
+        };
+        if fits(&bytes[start..]) {
+            return;
+        }
+        // Rounded out of the interval: the middle, or zero or one where they are inside.
+        let middle = self.lower / 2.0 + self.upper / 2.0;
+        let width = self.upper - self.lower;
+        let near = [
+            number - width / 8.0,
+            number + width / 8.0,
+            middle,
+            0.0,
+            1.0,
+            number,
+        ];
+        for candidate in near {
+            bytes.truncate(start);
+            write_element(self.dtype, Scalar::Float(candidate), bytes);
+            if fits(&bytes[start..]) {
+                return;
+            }
+        }
+    }
+
+    pub fn extremes(&self) -> (f64, f64) {
+        (self.lower, self.upper)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random() -> Random {
+        Random::new(Random::key(1, "elements"), 0)
+    }
+
+    #[test]
+    fn elements_stay_within_their_bounds_in_every_dtype() {
+        let mut random = random();
+        for dtype in Dtype::ALL {
+            if dtype.size().is_none() || dtype.is_complex() {
+                continue;
+            }
+            for scheme in [FillScheme::Mixed, FillScheme::Unit, FillScheme::Index(9)] {
+                let fill = Fill {
+                    lower: Some(0.0),
+                    upper: Some(1.0),
+                    scheme,
+                };
+                let tensor = fill_tensor(dtype, vec![5, 7], fill, &mut random);
+                assert_eq!(tensor.pattern_scalars().count(), 35);
+                for scalar in tensor.pattern_scalars() {
+                    let number = as_number(scalar).unwrap();
+                    assert!((0.0..=1.0).contains(&number), "{dtype} {number}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_large_tensor_is_a_short_pattern() {
+        let tensor = fill_tensor(
+            Dtype::Float32,
+            vec![4096, 4096],
+            Fill::default(),
+            &mut random(),
+        );
+        assert_eq!(tensor.byte_len(), Some(64 << 20));
+        assert_eq!(tensor.data.pattern.len() as u64, PATTERN * 4);
+    }
+
+    #[test]
+    fn most_numbers_are_small() {
+        let tensor = fill_tensor(Dtype::Int64, vec![2000], Fill::default(), &mut random());
+        let small = tensor
+            .pattern_scalars()
+            .filter(|scalar| matches!(scalar, Scalar::Int(-8..=16)))
+            .count();
+        assert!(small >= 1900, "{small}");
+    }
+
+    #[test]
+    fn an_identity_is_one_on_the_diagonal_of_each_matrix() {
+        let fill = Fill {
+            scheme: FillScheme::Identity,
+            ..Fill::default()
+        };
+        let tensor = fill_tensor(Dtype::Int8, vec![2, 2, 2], fill, &mut random());
+        let numbers: Vec<_> = tensor.pattern_scalars().filter_map(as_number).collect();
+        assert_eq!(numbers, [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn the_peak_occurs() {
+        let fill = Fill {
+            lower: Some(0.0),
+            upper: Some(5.0),
+            scheme: FillScheme::Peak,
+        };
+        let tensor = fill_tensor(Dtype::Int32, vec![3], fill, &mut random());
+        let most = tensor
+            .pattern_scalars()
+            .filter_map(as_number)
+            .fold(0.0, f64::max);
+        assert_eq!(most, 5.0);
+    }
+}

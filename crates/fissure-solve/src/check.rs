@@ -1,0 +1,486 @@
+//! Does a call conform to its spec? Written apart from the sampler, so that each can be tested
+//! against the other.
+
+use fissure_model::{Argument, Category, ConcreteInput, DtypeTerm, Role, Spec, TensorKind, Value};
+
+use crate::compiled::{
+    Compared, CompiledDim, CompiledParam, CompiledRange, CompiledShape, CompiledSpec, Matched,
+};
+use crate::facts::{Holder, facts_of, for_each_number, nested_shape, tensor_of, tensors_inside};
+use crate::meaning::{
+    Leaf, accepts_dtype, accepts_leaf, containers_listed, object_kinds, structure_matches,
+};
+use crate::term::{Facts, Scope};
+
+/// One category of one parameter that a call does not respect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    pub param: String,
+    pub category: Category,
+}
+
+/// The constraints that `input` breaks, in the order of the spec's parameters. Where parameters
+/// contradict each other through a shared symbol, the first whose constraint can be given up to
+/// reconcile the rest is named.
+pub fn conforms(spec: &Spec, input: &ConcreteInput) -> Vec<Broken> {
+    Checker::new(spec).check(input)
+}
+
+/// [`conforms`] with the spec prepared once.
+pub struct Checker {
+    params: Vec<CheckedParam>,
+    /// How many of them belong to the constructor or function; the rest to the layer's call.
+    own: usize,
+    symbols: usize,
+}
+
+struct CheckedParam {
+    name: String,
+    required: bool,
+    default: Option<Value>,
+    compiled: CompiledParam,
+}
+
+/// A thing with a rank and a shape that the constraints speak about.
+struct Shaped<'a> {
+    param: usize,
+    /// Any of these counts as the rank.
+    ranks: Vec<f64>,
+    shape: Option<Vec<u64>>,
+    value: &'a Value,
+}
+
+impl Checker {
+    pub fn new(spec: &Spec) -> Self {
+        let compiled = CompiledSpec::new(spec);
+        let params = spec
+            .params
+            .iter()
+            .chain(&spec.layer_params)
+            .zip(compiled.params);
+        Checker {
+            params: params
+                .map(|(param, compiled)| CheckedParam {
+                    name: param.name.clone(),
+                    required: param.role == Role::Required,
+                    default: param.default.clone(),
+                    compiled,
+                })
+                .collect(),
+            own: spec.params.len(),
+            symbols: compiled.symbols,
+        }
+    }
+
+    pub fn check(&self, input: &ConcreteInput) -> Vec<Broken> {
+        let layer = input.layer_arguments.as_deref().unwrap_or_default();
+        let mut given: Vec<(usize, &Value)> = Vec::with_capacity(input.arguments.len());
+        for (index, param) in self.params.iter().enumerate() {
+            let arguments: &[Argument] = if index < self.own {
+                &input.arguments
+            } else {
+                layer
+            };
+            given.extend(
+                arguments
+                    .iter()
+                    .filter(|a| a.name == param.name)
+                    .map(|a| (index, &a.value)),
+            );
+        }
+        let mut facts: Vec<Facts> = self
+            .params
+            .iter()
+            .map(|param| {
+                param
+                    .default
+                    .as_ref()
+                    .map(|v| facts_of(v, true))
+                    .unwrap_or_default()
+            })
+            .collect();
+        // Of several arguments of one star parameter the first counts.
+        for (index, value) in given.iter().rev() {
+            facts[*index] = facts_of(value, true);
+        }
+        let mut broken: Vec<(usize, Category)> = Vec::new();
+        let mut shaped = Vec::new();
+        for &(index, value) in &given {
+            let alone = self.check_alone(index, value, &facts, &mut shaped);
+            broken.extend(alone.map(|category| (index, category)));
+        }
+        self.check_together(&shaped, &facts, &mut broken);
+        broken.sort_unstable();
+        broken.dedup();
+        let mut named: Vec<Broken> = broken
+            .into_iter()
+            .map(|(index, category)| Broken {
+                param: self.params[index].name.clone(),
+                category,
+            })
+            .collect();
+        for (index, param) in self.params.iter().enumerate() {
+            let called = index < self.own || input.layer_arguments.is_some();
+            if param.required && called && !given.iter().any(|(given, _)| *given == index) {
+                named.push(Broken {
+                    param: param.name.clone(),
+                    category: Category::Structure,
+                });
+            }
+        }
+        named
+    }
+
+    /// The bounds of a parameter's range in this call, where it has any that can be known.
+    pub fn bounds(&self, param: &str, input: &ConcreteInput) -> (Option<f64>, Option<f64>) {
+        let layer = input.layer_arguments.as_deref().unwrap_or_default();
+        let Some(index) = self.params.iter().position(|known| known.name == param) else {
+            return (None, None);
+        };
+        let Some(range) = self.params[index].compiled.ranges.first() else {
+            return (None, None);
+        };
+        let facts: Vec<Facts> = self
+            .params
+            .iter()
+            .map(|param| {
+                let given = input
+                    .arguments
+                    .iter()
+                    .chain(layer)
+                    .find(|a| a.name == param.name);
+                let value = given
+                    .map(|argument| &argument.value)
+                    .or(param.default.as_ref());
+                value.map(|value| facts_of(value, true)).unwrap_or_default()
+            })
+            .collect();
+        let interval = range.interval(Scope {
+            symbols: &vec![None; self.symbols],
+            facts: &facts,
+        });
+        (
+            interval.lower.is_finite().then_some(interval.lower),
+            interval.upper.is_finite().then_some(interval.upper),
+        )
+    }
+
+    /// Checks what needs no symbols: enum, container, dtype. What has a rank goes to `shaped`.
+    fn check_alone<'a>(
+        &self,
+        index: usize,
+        value: &'a Value,
+        facts: &[Facts],
+        shaped: &mut Vec<Shaped<'a>>,
+    ) -> impl Iterator<Item = Category> + use<> {
+        let param = &self.params[index];
+        let compiled = &param.compiled;
+        let constraint = &compiled.constraint;
+        let mut broken = [None, None];
+        if !constraint.enums.is_empty() {
+            if !constraint.enums.contains(value) {
+                broken[0] = Some(Category::Enum);
+            }
+            return broken.into_iter().flatten();
+        }
+        let exempt = match value {
+            Value::None => param.default == Some(Value::None),
+            Value::Object(_) | Value::Call { .. } => {
+                constraint.dtypes.contains(&DtypeTerm::Callable)
+                    || object_kinds(&compiled.hints).next().is_some()
+                    || constraint.is_empty()
+            }
+            Value::Dtype(_) => constraint.dtypes.contains(&DtypeTerm::DtypeObject),
+            _ => false,
+        };
+        if exempt {
+            return broken.into_iter().flatten();
+        }
+        let scope = Scope {
+            symbols: &vec![None; self.symbols],
+            facts,
+        };
+        if containers_listed(constraint) && !container_fits(compiled, value, scope) {
+            broken[0] = Some(Category::Structure);
+        }
+        if !dtypes_fit(compiled, value, facts) {
+            broken[1] = Some(Category::Dtype);
+        }
+        if let Some(inside) = tensors_inside(value) {
+            for tensor in inside {
+                shaped.push(Shaped {
+                    param: index,
+                    ranks: vec![tensor.shape.len() as f64, 1.0],
+                    shape: Some(tensor.shape.clone()),
+                    value,
+                });
+            }
+        } else if let Some(tensor) = tensor_of(value) {
+            shaped.push(Shaped {
+                param: index,
+                ranks: vec![tensor.shape.len() as f64],
+                shape: Some(tensor.shape.clone()),
+                value,
+            });
+        } else if !matches!(value, Value::Dict(_) | Value::None | Value::Dtype(_)) {
+            let shape = nested_shape(value);
+            let mut ranks: Vec<f64> = shape.iter().map(|shape| shape.len() as f64).collect();
+            // A list of entries of rank 0.
+            if matches!(value, Value::List(_) | Value::Tuple(_))
+                && !constraint.structures.is_empty()
+            {
+                ranks.push(0.0);
+            }
+            shaped.push(Shaped {
+                param: index,
+                ranks,
+                shape,
+                value,
+            });
+        } else {
+            shaped.push(Shaped {
+                param: index,
+                ranks: vec![],
+                shape: None,
+                value,
+            });
+        }
+        broken.into_iter().flatten()
+    }
+
+    fn check_together(
+        &self,
+        shaped: &[Shaped],
+        facts: &[Facts],
+        broken: &mut Vec<(usize, Category)>,
+    ) {
+        let symbols = vec![None; self.symbols];
+        let categories = [Category::Ndim, Category::Shape, Category::Range];
+        // First each for itself: what no value of the symbols can mend.
+        let mut waived: Vec<(usize, Category)> = Vec::new();
+        for one in shaped {
+            for category in categories {
+                let others: Vec<_> = categories
+                    .iter()
+                    .filter(|c| **c != category)
+                    .map(|c| (one.param, *c))
+                    .collect();
+                if !self.unify(std::slice::from_ref(one), 0, &symbols, facts, &others) {
+                    waived.push((one.param, category));
+                }
+            }
+        }
+        // Then all together; give up one more at a time until the rest agree.
+        while !self.unify(shaped, 0, &symbols, facts, &waived) {
+            let open: Vec<(usize, Category)> = shaped
+                .iter()
+                .flat_map(|one| categories.map(|category| (one.param, category)))
+                .filter(|candidate| !waived.contains(candidate))
+                .collect();
+            let mending = open.iter().find(|candidate| {
+                let more: Vec<_> = waived.iter().chain([*candidate]).copied().collect();
+                self.unify(shaped, 0, &symbols, facts, &more)
+            });
+            match mending.or(open.first()) {
+                Some(candidate) => waived.push(*candidate),
+                None => break,
+            }
+        }
+        broken.extend(waived);
+    }
+
+    /// Is there a value for every symbol such that everything from `at` on fits?
+    fn unify(
+        &self,
+        shaped: &[Shaped],
+        at: usize,
+        symbols: &[Option<f64>],
+        facts: &[Facts],
+        waived: &[(usize, Category)],
+    ) -> bool {
+        let Some(one) = shaped.get(at) else {
+            let scope = Scope { symbols, facts };
+            return shaped.iter().all(|one| {
+                waived.contains(&(one.param, Category::Range))
+                    || numbers_fit(&self.params[one.param].compiled, one.value, scope)
+            });
+        };
+        let compiled = &self.params[one.param].compiled;
+        let mut options = vec![symbols.to_vec()];
+        if !compiled.ndims.is_empty()
+            && !one.ranks.is_empty()
+            && !waived.contains(&(one.param, Category::Ndim))
+        {
+            options = Vec::new();
+            for term in &compiled.ndims {
+                for rank in &one.ranks {
+                    bind(term, *rank, symbols, facts, &mut |bound| {
+                        options.push(bound.to_vec())
+                    });
+                }
+            }
+        }
+        if let Some(shape) = &one.shape
+            && !compiled.shapes.is_empty()
+            && !waived.contains(&(one.param, Category::Shape))
+        {
+            let mut fitted = Vec::new();
+            for bound in &options {
+                for term in &compiled.shapes {
+                    match term {
+                        CompiledShape::Unknown => fitted.push(bound.clone()),
+                        CompiledShape::SameAs(other) => {
+                            if facts[*other]
+                                .shape
+                                .as_ref()
+                                .is_none_or(|other| other == shape)
+                            {
+                                fitted.push(bound.clone());
+                            }
+                        }
+                        CompiledShape::Dims(dims) => {
+                            align(dims, shape, bound, facts, &mut fitted);
+                        }
+                    }
+                }
+            }
+            options = fitted;
+        }
+        // A fit that binds nothing leaves the most freedom to the rest.
+        if options.iter().any(|option| option == symbols) {
+            return self.unify(shaped, at + 1, symbols, facts, waived);
+        }
+        options
+            .iter()
+            .any(|option| self.unify(shaped, at + 1, option, facts, waived))
+    }
+}
+
+fn bind(
+    term: &Compared,
+    actual: f64,
+    symbols: &[Option<f64>],
+    facts: &[Facts],
+    found: &mut impl FnMut(&[Option<f64>]),
+) {
+    match term.matches(actual, Scope { symbols, facts }) {
+        Matched::No => {}
+        Matched::Yes => found(symbols),
+        Matched::With(symbol, value) => {
+            let mut bound = symbols.to_vec();
+            bound[symbol] = Some(value);
+            found(&bound);
+        }
+    }
+}
+
+/// All ways in which `dims` can describe `shape`.
+fn align(
+    dims: &[CompiledDim],
+    shape: &[u64],
+    symbols: &[Option<f64>],
+    facts: &[Facts],
+    found: &mut Vec<Vec<Option<f64>>>,
+) {
+    match dims {
+        [] if shape.is_empty() => found.push(symbols.to_vec()),
+        [] => {}
+        [CompiledDim::Ellipsis, rest @ ..] => {
+            for skip in 0..=shape.len() {
+                align(rest, &shape[skip..], symbols, facts, found);
+            }
+        }
+        [CompiledDim::Is(term), rest @ ..] => {
+            if let [size, others @ ..] = shape {
+                bind(term, *size as f64, symbols, facts, &mut |bound| {
+                    align(rest, others, bound, facts, found);
+                });
+            }
+        }
+    }
+}
+
+fn container_fits(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool {
+    let constraint = &compiled.constraint;
+    let listed = constraint
+        .structures
+        .iter()
+        .any(|listed| structure_matches(listed, value));
+    let is_text = |value: &Value| matches!(value, Value::Text(_));
+    let text_tensor = !constraint.tensors.is_empty()
+        && constraint
+            .dtypes
+            .iter()
+            .any(|term| accepts_leaf(term, Leaf::Text, None));
+    listed
+        || match value {
+            Value::Tensor(_) => constraint.tensors.contains(&TensorKind::Dense),
+            Value::SparseTensor(_) => constraint.tensors.contains(&TensorKind::Sparse),
+            // No library tensor can be built from text; plain text stands for it.
+            Value::List(items) => text_tensor && items.iter().all(is_text),
+            value if Leaf::of(value).is_some() => {
+                compiled.allows_plain(scope) || text_tensor && is_text(value)
+            }
+            _ => false,
+        }
+}
+
+fn dtypes_fit(compiled: &CompiledParam, value: &Value, facts: &[Facts]) -> bool {
+    let constraint = &compiled.constraint;
+    let structures = &constraint.structures;
+    if constraint.dtypes.is_empty()
+        || structures
+            .iter()
+            .any(|s| crate::plan::element_of(s).is_some() && structure_matches(s, value))
+    {
+        return true;
+    }
+    let mut fits = true;
+    let mut visit = |value: &Value| {
+        let terms = constraint.dtypes.iter().enumerate();
+        let accepted = if let Some(tensor) = tensor_of(value) {
+            terms.into_iter().any(|(at, term)| {
+                accepts_dtype(term, tensor.dtype, compiled.dtype_facts(at, facts))
+            })
+        } else if let Some(leaf) = Leaf::of(value) {
+            terms
+                .into_iter()
+                .any(|(at, term)| accepts_leaf(term, leaf, compiled.dtype_facts(at, facts)))
+        } else {
+            true
+        };
+        fits &= accepted;
+    };
+    match value {
+        // Keys are names, not data.
+        Value::Dict(pairs) => pairs.iter().for_each(|(_, entry)| entry.walk(&mut visit)),
+        value => value.walk(&mut visit),
+    }
+    fits
+}
+
+fn numbers_fit(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool {
+    if compiled.ranges.is_empty() {
+        return true;
+    }
+    let applies = |range: &CompiledRange, holder: Holder| match (&range.only_for, holder) {
+        (None, _) => true,
+        (Some(term), Holder::Leaf(leaf)) => accepts_leaf(term, leaf, None),
+        (Some(term), Holder::Tensor(tensor)) => accepts_dtype(term, tensor.dtype, None),
+    };
+    let mut fits = true;
+    for_each_number(value, &mut |number, holder| {
+        let mut any = false;
+        let mut inside = false;
+        for range in compiled
+            .ranges
+            .iter()
+            .filter(|range| applies(range, holder))
+        {
+            any = true;
+            inside |= range.interval(scope).contains(number);
+        }
+        fits &= inside || !any;
+    });
+    fits
+}

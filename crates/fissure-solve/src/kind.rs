@@ -1,0 +1,365 @@
+//! What sorts of value a parameter may get, and which is the likeliest.
+
+use fissure_model::{DtypeTerm, Element, Param, Role, Spec, Structure, TensorKind, Value};
+use fissure_spec::Kind;
+
+use crate::compiled::CompiledParam;
+use crate::meaning::{Leaf, accepts_leaf, containers_listed, object_kinds};
+use crate::term::{Facts, Scope};
+
+/// One sort of value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum KindPlan {
+    Enumeration,
+    Tensor(TensorKind),
+    NdArray,
+    Leaf(Leaf),
+    Sequence { tuple: bool, entry: Entry },
+    NamedTuple { names: usize, entry: Entry },
+    Dict { entry: Entry },
+    Objects(Vec<Value>),
+}
+
+/// What a list contains.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Entry {
+    Leaf(Leaf),
+    Tensor,
+    /// A list of sizes.
+    Shape,
+    Sequence {
+        tuple: bool,
+        entry: Box<Entry>,
+    },
+}
+
+const LEAVES: [Leaf; 5] = [
+    Leaf::Int,
+    Leaf::Float,
+    Leaf::Bool,
+    Leaf::Text,
+    Leaf::Complex,
+];
+
+/// Kinds that the constraint allows, each with its weight.
+pub(crate) fn kinds_of(
+    spec: &Spec,
+    param: &Param,
+    compiled: &CompiledParam,
+    tensors_possible: bool,
+    symbols: usize,
+) -> Vec<(KindPlan, f32)> {
+    let constraint = &param.constraint;
+    if !constraint.enums.is_empty() {
+        return vec![(KindPlan::Enumeration, 1.0)];
+    }
+    let hints = &compiled.hints;
+    let says = |wanted: fn(&Kind) -> bool| hints.kinds.iter().any(wanted);
+    let says_tensor = says(|kind| matches!(kind, Kind::Tensor | Kind::SparseTensor));
+    let says_list = says(|kind| {
+        matches!(
+            kind,
+            Kind::List(_) | Kind::Tuple(_) | Kind::Sequence(_) | Kind::ArrayLike
+        )
+    });
+    let leaves = leaf_weights(param, compiled);
+    let says_leaf = says(|kind| {
+        matches!(
+            kind,
+            Kind::Int
+                | Kind::Float
+                | Kind::Bool
+                | Kind::Number
+                | Kind::Text
+                | Kind::Complex
+                | Kind::File
+        )
+    });
+    let silent = hints.kinds.is_empty();
+    let listed = containers_listed(constraint);
+    // With every symbol free and nothing known, what some call could allow is allowed.
+    let free = vec![None; symbols];
+    let facts = vec![Facts::default(); spec.params.len() + spec.layer_params.len()];
+    let scope = Scope {
+        symbols: &free,
+        facts: &facts,
+    };
+    let mut kinds: Vec<(KindPlan, f32)> = Vec::new();
+
+    for kind in object_kinds(hints) {
+        let values = kind.objects(&spec.api.package);
+        if !values.is_empty() {
+            kinds.push((KindPlan::Objects(values), 10.0));
+        }
+    }
+    if constraint.dtypes.contains(&DtypeTerm::Callable) {
+        let values = Kind::Callable.objects(&spec.api.package);
+        if !values.is_empty() {
+            kinds.push((KindPlan::Objects(values), 4.0));
+        }
+    }
+    let dtype_listed = constraint.dtypes.contains(&DtypeTerm::DtypeObject);
+    if dtype_listed || constraint.is_empty() && says(|kind| *kind == Kind::Dtype) {
+        let weight = if says(|kind| *kind == Kind::Dtype) {
+            8.0
+        } else {
+            1.0
+        };
+        kinds.push((KindPlan::Leaf(Leaf::Dtype), weight));
+    }
+
+    // A plain value.
+    if !listed || compiled.allows_plain(scope) {
+        let weight = match (says_leaf, says_tensor || says_list, listed) {
+            (true, _, _) => 8.0,
+            (false, true, _) => 0.4,
+            (false, false, true) => 4.0,
+            (false, false, false) if constraint.is_empty() && silent => 2.0,
+            (false, false, false) => 5.0,
+        };
+        if compiled.allows_rank(0.0, scope) {
+            let total: f32 = leaves.iter().map(|(_, weight)| weight).sum();
+            for (leaf, share) in &leaves {
+                kinds.push((KindPlan::Leaf(*leaf), weight * share / total));
+            }
+        }
+    }
+    // A tensor. Nothing but text can stand for a tensor of strings.
+    let text_allowed = leaves.iter().any(|(leaf, _)| *leaf == Leaf::Text);
+    let tensor_weight = match (says_tensor, listed) {
+        (true, _) => 8.0,
+        (false, true) if silent => 4.0,
+        (false, true) => 0.6,
+        (false, false) if constraint.dtypes.is_empty() && silent => 4.0,
+        (false, false) => 0.5,
+    };
+    if tensors_possible {
+        let mut tensors = constraint.tensors.clone();
+        if !listed {
+            tensors.push(TensorKind::Dense);
+        }
+        tensors.dedup();
+        for tensor in tensors {
+            kinds.push((KindPlan::Tensor(tensor), tensor_weight));
+        }
+    } else if !constraint.tensors.is_empty() && text_allowed {
+        kinds.push((KindPlan::Leaf(Leaf::Text), 2.0));
+        kinds.push((
+            KindPlan::Sequence {
+                tuple: false,
+                entry: Entry::Leaf(Leaf::Text),
+            },
+            2.0,
+        ));
+    }
+    // Lists and other structures.
+    let list_weight = if says_list {
+        8.0
+    } else if listed {
+        2.0
+    } else {
+        0.3
+    };
+    if listed {
+        for structure in &constraint.structures {
+            add_structure(
+                structure,
+                list_weight,
+                compiled,
+                &leaves,
+                tensors_possible,
+                &mut kinds,
+            );
+        }
+    } else if compiled.allows_rank(1.0, scope) {
+        let tuple = says(|kind| matches!(kind, Kind::Tuple(_)));
+        let structure = if tuple {
+            Structure::Tuple(None)
+        } else {
+            Structure::List(None)
+        };
+        add_structure(
+            &structure,
+            list_weight,
+            compiled,
+            &leaves,
+            tensors_possible,
+            &mut kinds,
+        );
+    }
+    if param.role == Role::VarPositional && kinds.len() > 1 {
+        // Each argument is one item, so a list inside is unusual.
+        for (kind, weight) in &mut kinds {
+            if matches!(kind, KindPlan::Sequence { .. }) {
+                *weight *= 0.1;
+            }
+        }
+    }
+    kinds
+}
+
+/// Which plain types the dtype constraint allows, likeliest by documentation and default.
+fn leaf_weights(param: &Param, compiled: &CompiledParam) -> Vec<(Leaf, f32)> {
+    let constraint = &param.constraint;
+    let hints = &compiled.hints;
+    let mut weights = Vec::new();
+    for leaf in LEAVES {
+        let listed = constraint
+            .dtypes
+            .iter()
+            .any(|term| accepts_leaf(term, leaf, None));
+        if !constraint.dtypes.is_empty() && !listed {
+            continue;
+        }
+        let said = hints.kinds.iter().any(|kind| says_leaf(kind, leaf))
+            || hints
+                .dtypes
+                .iter()
+                .any(|term| accepts_leaf(term, leaf, None));
+        let default = param.default.as_ref().and_then(Leaf::of) == Some(leaf);
+        let base = match leaf {
+            Leaf::Int => 2.0,
+            Leaf::Float => 1.2,
+            Leaf::Bool => 0.5,
+            Leaf::Text => 0.3,
+            _ => 0.1,
+        };
+        let mut weight = if listed { 1.0 } else { base };
+        if said {
+            weight *= 12.0;
+        }
+        if default {
+            weight *= 6.0;
+        }
+        weights.push((leaf, weight));
+    }
+    weights
+}
+
+fn says_leaf(kind: &Kind, leaf: Leaf) -> bool {
+    match kind {
+        Kind::Int => leaf == Leaf::Int,
+        Kind::Float => leaf == Leaf::Float,
+        Kind::Number => matches!(leaf, Leaf::Int | Leaf::Float),
+        Kind::Bool => leaf == Leaf::Bool,
+        Kind::Complex => leaf == Leaf::Complex,
+        Kind::Text | Kind::File => leaf == Leaf::Text,
+        Kind::List(Some(inner)) | Kind::Tuple(Some(inner)) | Kind::Sequence(Some(inner)) => {
+            says_leaf(inner, leaf)
+        }
+        _ => false,
+    }
+}
+
+fn add_structure(
+    structure: &Structure,
+    weight: f32,
+    compiled: &CompiledParam,
+    leaves: &[(Leaf, f32)],
+    tensors_possible: bool,
+    kinds: &mut Vec<(KindPlan, f32)>,
+) {
+    if let Structure::NdArray(_) = structure {
+        if tensors_possible {
+            kinds.push((KindPlan::NdArray, weight));
+        }
+        return;
+    }
+    let mut entries = entries_of(structure, compiled, leaves, tensors_possible);
+    if let Structure::NamedTuple(..) = structure {
+        // Its entries are sizes with names.
+        entries.retain(|(entry, _)| *entry == Entry::Leaf(Leaf::Int));
+    }
+    let total: f32 = entries.iter().map(|(_, weight)| weight).sum();
+    for (entry, share) in entries {
+        let weight = weight * share / total;
+        match structure {
+            Structure::List(_) => kinds.push((
+                KindPlan::Sequence {
+                    tuple: false,
+                    entry,
+                },
+                weight,
+            )),
+            Structure::Tuple(_) => kinds.push((KindPlan::Sequence { tuple: true, entry }, weight)),
+            Structure::Sequence(_) => {
+                let list = KindPlan::Sequence {
+                    tuple: false,
+                    entry: entry.clone(),
+                };
+                kinds.push((list, weight / 2.0));
+                kinds.push((KindPlan::Sequence { tuple: true, entry }, weight / 2.0));
+            }
+            Structure::NamedTuple(names, _) => {
+                kinds.push((
+                    KindPlan::NamedTuple {
+                        names: names.len(),
+                        entry,
+                    },
+                    weight,
+                ));
+            }
+            Structure::Dict(..) => kinds.push((KindPlan::Dict { entry }, weight)),
+            Structure::NdArray(_) => {}
+        }
+    }
+}
+
+fn entries_of(
+    structure: &Structure,
+    compiled: &CompiledParam,
+    leaves: &[(Leaf, f32)],
+    tensors_possible: bool,
+) -> Vec<(Entry, f32)> {
+    let constraint = &compiled.constraint;
+    match crate::plan::element_of(structure) {
+        Some(Element::Dtype(term)) => LEAVES
+            .into_iter()
+            .filter(|leaf| accepts_leaf(term, *leaf, None))
+            .map(|leaf| (Entry::Leaf(leaf), 1.0))
+            .collect(),
+        Some(Element::Tensor(_)) if tensors_possible => vec![(Entry::Tensor, 1.0)],
+        Some(Element::Tensor(_)) => Vec::new(),
+        Some(Element::Shape) => vec![(Entry::Shape, 1.0)],
+        Some(Element::Structure(inner)) => {
+            let tuple = matches!(**inner, Structure::Tuple(_));
+            entries_of(inner, compiled, leaves, tensors_possible)
+                .into_iter()
+                .map(|(entry, weight)| {
+                    (
+                        Entry::Sequence {
+                            tuple,
+                            entry: Box::new(entry),
+                        },
+                        weight,
+                    )
+                })
+                .collect()
+        }
+        None => {
+            let inner_tensor = |kind: &Kind| match kind {
+                Kind::List(inner) | Kind::Tuple(inner) | Kind::Sequence(inner) => {
+                    inner.as_ref().is_some_and(|inner| inner.is_tensor())
+                }
+                _ => false,
+            };
+            let says_tensors = compiled.hints.kinds.iter().any(inner_tensor);
+            let mut entries: Vec<(Entry, f32)> = Vec::new();
+            let total: f32 = leaves.iter().map(|(_, weight)| weight).sum();
+            let leaf_share = if says_tensors { 0.5 } else { 4.0 };
+            for (leaf, weight) in leaves {
+                entries.push((Entry::Leaf(*leaf), leaf_share * weight / total));
+            }
+            let tensors_meant = !constraint.tensors.is_empty() || says_tensors;
+            if tensors_possible && (tensors_meant || constraint.dtypes.is_empty()) {
+                let share = match (says_tensors, constraint.dtypes.is_empty()) {
+                    (true, _) => 8.0,
+                    (false, true) if tensors_meant => 6.0,
+                    _ => 1.5,
+                };
+                entries.push((Entry::Tensor, share));
+            }
+            entries
+        }
+    }
+}
