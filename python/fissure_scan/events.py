@@ -1,17 +1,17 @@
-"""Events to the Rust side, and commands from it: one JSON object per line on inherited pipes."""
+"""Events to the Rust side, and commands from it: one JSON object per line on an inherited socket."""
 
 import json
 import os
 
 
 class Channel:
-    """The two pipes. Writing never raises: without a reader there is nobody left to tell."""
+    """The socket. Writing never raises: without a reader there is nobody left to tell."""
 
-    def __init__(self, commands_fd, events_fd):
-        self._commands = os.fdopen(commands_fd, "r", encoding="utf-8")
-        self._events = os.fdopen(events_fd, "w", encoding="utf-8")
-        for descriptor in (commands_fd, events_fd):
-            os.set_inheritable(descriptor, False)
+    def __init__(self, descriptor):
+        # Not for the processes that the program itself may start.
+        os.set_inheritable(descriptor, False)
+        self._commands = os.fdopen(os.dup(descriptor), "r", encoding="utf-8")
+        self._events = os.fdopen(descriptor, "w", encoding="utf-8")
 
     def emit(self, kind, **fields):
         fields["event"] = kind

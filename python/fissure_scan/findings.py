@@ -9,6 +9,9 @@ from .monitor import Policy
 _HIDING = {"where", "clamp", "max", "min", "nan_to_num", "masked_fill", "relu", "maximum",
            "minimum", "hardtanh", "relu6", "fmax", "fmin"}
 _DECIDING = {"argmax", "argmin", "argsort", "topk", "multinomial", "sort"}
+# Other labels or indices would have picked the bad element.
+_SELECTING = {"getitem", "gather", "index_select", "take", "masked_select", "nll_loss", "unbind",
+              "split", "chunk"}
 _ORDER = {"critical": 0, "high": 1, "medium": 2, "theoretical": 3}
 
 
@@ -98,7 +101,7 @@ class Found:
 
     def _follow(self, trace):
         """Where the NaN or Inf went: seen by somebody, hidden, or absorbed without harm."""
-        if trace.error is not None:
+        if trace.error is not None or trace.gradient_bad:
             return
         if any(value != value or value in (np.inf, -np.inf) for value in trace.observed):
             return
@@ -109,14 +112,12 @@ class Found:
             if node.output_bad and not node.consumed:
                 return
             if node.inputs_bad and not node.output_bad:
-                if node.name in _DECIDING:
+                if node.name in _DECIDING or node.name in _SELECTING:
                     return
                 if node.name in _HIDING:
                     hidden = hidden or node
                 else:
                     absorbed = absorbed or node
-        if trace.failures and any(f.oracle == "gradient_nonfinite" for f in trace.failures):
-            return
         if hidden is not None:
             self.hidden_by = hidden.name
             self.oracle = "hidden_nonfinite"

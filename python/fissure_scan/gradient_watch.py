@@ -48,7 +48,9 @@ class GradientWatch:
         if self.first_bad is None or self.reported:
             return
         self.reported = True
+        self.monitor.trace.gradient_bad = True
         if self.monitor.trace.failures:
+            # The forward pass failed first; the gradient only passes it on.
             return
         candidates = [node for node in self.consumers.get(self.first_bad, [])
                       if node.output is not None and self.finite.get(id(node.output), True)]

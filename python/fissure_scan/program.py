@@ -53,6 +53,7 @@ class Program:
         """Runs the program once and returns the trace of it."""
         self.runs += 1
         monitor = Monitor(self.users, policy, self.settings)
+        monitor.program_file = self.file or self.module or ""
         started = time.perf_counter()
         torch = sys.modules.get("torch")
         mode = None

@@ -41,6 +41,7 @@ class Search:
         self.budget = Budget(options["timeout"], options["site_timeout"])
         self.found = {}                     # site key -> Found
         self.tried = set()
+        self.shrunk = {}
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.announced(site.function)]
@@ -136,9 +137,16 @@ class Search:
         self.tried.add(mark)
         new = False
         for failure in self.failures(overrides):
-            held = self.found.get(failure.site.key())
+            key = failure.site.key()
+            held = self.found.get(key)
             if held is not None and not held.improvable():
                 continue
+            # Shrinking costs runs: a site whose failures keep turning out as notes gets few tries
+            # per level.
+            tries = self.shrunk.get((key, level), 0)
+            if tries >= 4:
+                continue
+            self.shrunk[(key, level)] = tries + 1
             new = self._accept(failure, overrides, level, label) or new
         return new
 

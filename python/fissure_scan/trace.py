@@ -115,6 +115,7 @@ class Trace:
         self.exit_code = None
         self.aims = {}              # site -> list of (label, distance, {key: gradient})
         self.seconds = 0.0
+        self.gradient_bad = False
         self.result = None
         self.keep = []
 

@@ -3,3 +3,4 @@
 pub mod analysis;
 pub mod fix;
 pub mod registry;
+pub mod scan;

@@ -1,0 +1,188 @@
+//! The configuration file: the keys that users of Soft Assertion Fuzzer know.
+//!
+//! Every key does what it says or is reported; nothing is read and then ignored.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("failed to read `{path}`: {error}")]
+    Read { path: String, error: std::io::Error },
+    #[error("failed to parse `{path}`: {message}")]
+    Parse { path: String, message: String },
+}
+
+/// The keys with an effect.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    /// Side of the arrays that are made for a target function's parameters.
+    pub tensor_size: Option<u64>,
+    /// Range of inputs whose source sets none.
+    pub min_value: Option<f64>,
+    pub max_value: Option<f64>,
+    /// The search ends at the first finding.
+    pub stop_on_failure: bool,
+    /// Moves in a row without progress before the direction search halves its step.
+    pub oscillation_threshold: Option<u64>,
+    pub timeout: Option<Duration>,
+    /// Runs of the program at most.
+    pub max_fuzz_iterations: Option<u64>,
+    /// Share of elements that a move of the direction search changes.
+    pub mutation_rate: Option<f64>,
+    /// Whether directions come from gradients.
+    pub gradient_backprop: Option<bool>,
+    pub save_inputs: Option<bool>,
+    pub output_dir: Option<PathBuf>,
+    /// What was in the file and has no effect: one line each, for the user.
+    pub remarks: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Known {
+    tensor_size: Option<u64>,
+    min_value: Option<f64>,
+    max_value: Option<f64>,
+    stop_on_failure: Option<bool>,
+    oscillation_threshold: Option<u64>,
+    model_type: Option<String>,
+    timeout: Option<f64>,
+    enable_parallel: Option<bool>,
+    max_fuzz_iterations: Option<u64>,
+    mutation_rate: Option<f64>,
+    gradient_backprop: Option<bool>,
+    logging: Option<Logging>,
+    #[serde(flatten)]
+    unknown: std::collections::BTreeMap<String, Value>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Logging {
+    save_inputs: Option<bool>,
+    format: Option<String>,
+    output_dir: Option<PathBuf>,
+    #[serde(flatten)]
+    unknown: std::collections::BTreeMap<String, Value>,
+}
+
+impl Config {
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::Read { path: shown.clone(), error })?;
+        Config::parse(&text).map_err(|message| ConfigError::Parse { path: shown, message })
+    }
+
+    fn parse(text: &str) -> Result<Config, String> {
+        if text.trim().is_empty() {
+            return Ok(Config::default());
+        }
+        let known: Known = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let logging = known.logging.unwrap_or_default();
+        let mut remarks: Vec<String> =
+            known.unknown.keys().map(|key| format!("unknown key `{key}`")).collect();
+        remarks.extend(logging.unknown.keys().map(|key| format!("unknown key `logging.{key}`")));
+        if let Some(model) = &known.model_type
+            && model != "analytic"
+        {
+            remarks.push(format!(
+                "model_type: `{model}` is not available, the analytic soft assertions are used"
+            ));
+        }
+        if known.enable_parallel == Some(true) {
+            remarks.push("enable_parallel: a scan runs one program at a time".to_owned());
+        }
+        if let Some(format) = &logging.format
+            && format != "txt"
+            && format != "json"
+        {
+            remarks.push(format!("logging.format: `{format}` is not available, text is written"));
+        }
+        let timeout = match known.timeout {
+            Some(seconds) => Some(
+                Duration::try_from_secs_f64(seconds)
+                    .map_err(|error| format!("timeout: {error}"))?,
+            ),
+            None => None,
+        };
+        Ok(Config {
+            tensor_size: known.tensor_size,
+            min_value: known.min_value,
+            max_value: known.max_value,
+            stop_on_failure: known.stop_on_failure == Some(true),
+            oscillation_threshold: known.oscillation_threshold,
+            timeout,
+            max_fuzz_iterations: known.max_fuzz_iterations,
+            mutation_rate: known.mutation_rate,
+            gradient_backprop: known.gradient_backprop,
+            save_inputs: logging.save_inputs,
+            output_dir: logging.output_dir,
+            remarks,
+        })
+    }
+
+    pub(super) fn to_plan(&self) -> Value {
+        json!({
+            "tensor_size": self.tensor_size,
+            "min_value": self.min_value,
+            "max_value": self.max_value,
+            "stop_on_failure": self.stop_on_failure,
+            "oscillation_threshold": self.oscillation_threshold,
+            "max_fuzz_iterations": self.max_fuzz_iterations,
+            "mutation_rate": self.mutation_rate,
+            "gradient_backprop": self.gradient_backprop.unwrap_or(true),
+            "save_inputs": self.save_inputs.unwrap_or(true),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_known_keys_are_read() {
+        let config = Config::parse(
+            "tensor_size: 5\nmin_value: -2\nmax_value: 3.5\nstop_on_failure: true\ntimeout: 7\n\
+             max_fuzz_iterations: 40\ngradient_backprop: false\nmutation_rate: 0.25\n\
+             oscillation_threshold: 3\nlogging:\n  save_inputs: false\n  output_dir: out\n",
+        )
+        .unwrap();
+        assert_eq!(config.tensor_size, Some(5));
+        assert_eq!(config.min_value, Some(-2.0));
+        assert_eq!(config.max_value, Some(3.5));
+        assert!(config.stop_on_failure);
+        assert_eq!(config.timeout, Some(Duration::from_secs(7)));
+        assert_eq!(config.max_fuzz_iterations, Some(40));
+        assert_eq!(config.gradient_backprop, Some(false));
+        assert_eq!(config.save_inputs, Some(false));
+        assert_eq!(config.output_dir, Some("out".into()));
+        assert!(config.remarks.is_empty());
+    }
+
+    #[test]
+    fn what_has_no_effect_is_reported() {
+        let config = Config::parse(
+            "model_type: xgboost\nenable_parallel: true\nfoo: 1\nlogging:\n  format: xml\n  bar: 2\n",
+        )
+        .unwrap();
+        for word in ["`foo`", "`logging.bar`", "xgboost", "enable_parallel", "`xml`"] {
+            assert!(
+                config.remarks.iter().any(|remark| remark.contains(word)),
+                "{word}: {:?}",
+                config.remarks
+            );
+        }
+    }
+
+    #[test]
+    fn a_wrong_type_is_an_error() {
+        assert!(Config::parse("timeout: soon\n").is_err());
+        assert!(Config::parse("timeout: -1\n").is_err());
+    }
+}

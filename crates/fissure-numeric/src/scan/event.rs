@@ -1,0 +1,98 @@
+//! What the runtime says, one JSON object per line.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    Started { versions: BTreeMap<String, String> },
+    OwnRun(OwnRun),
+    Understood { sites: Vec<SiteEvent>, inputs: Vec<InputEvent> },
+    UnknownInputs { names: Vec<String>, known: Vec<String> },
+    Note { text: String },
+    Finding(Box<FindingEvent>),
+    Searched { seconds: f64, runs: u64, sites: Vec<SiteEvent>, out_of_time: bool },
+    Checked { finding: String, fix: usize, passed: bool, reason: Option<String> },
+    Failed { kind: String, message: String, file: Option<PathBuf>, line: Option<usize> },
+    Finished,
+}
+
+/// The program's own run, without any change.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct OwnRun {
+    pub seconds: f64,
+    pub operations: u64,
+    /// Why it was stopped: `time`, or nothing.
+    pub stopped: Option<String>,
+    /// Class, message, file and line of an exception.
+    pub error: Option<(String, String, Option<PathBuf>, Option<usize>)>,
+    pub exit_code: Option<i64>,
+    pub training_steps: u64,
+    /// The end of what the program printed.
+    pub output: String,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
+pub struct SiteEvent {
+    pub file: PathBuf,
+    pub line: usize,
+    pub function: String,
+    pub scope: String,
+    /// How often the own run passed it.
+    #[serde(default)]
+    pub hits: u64,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct InputEvent {
+    pub name: String,
+    /// `source`, `entering`, `parameter` or `weight`.
+    pub kind: String,
+    pub origin: String,
+    pub file: PathBuf,
+    pub line: usize,
+    pub shape: Vec<u64>,
+    pub dtype: String,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+    pub why: String,
+    pub frozen: bool,
+}
+
+/// A changed input of a finding.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ChangedInput {
+    pub key: String,
+    pub shape: Vec<u64>,
+    pub dtype: String,
+    pub elements_changed: u64,
+    pub smallest: Option<serde_json::Value>,
+    pub largest: Option<serde_json::Value>,
+    /// The first few values.
+    pub values: Vec<serde_json::Value>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct FindingEvent {
+    pub id: String,
+    pub site: SiteEvent,
+    pub oracle: String,
+    pub also: Vec<String>,
+    pub details: Vec<String>,
+    pub level: String,
+    pub severity: String,
+    pub reason: Option<String>,
+    pub producer: String,
+    pub hidden_by: Option<String>,
+    pub label: String,
+    pub signal: String,
+    pub training_steps: u64,
+    pub ratio: serde_json::Value,
+    pub input: BTreeMap<String, ChangedInput>,
+    pub library: String,
+    pub elapsed: Option<f64>,
+    pub folder: PathBuf,
+}

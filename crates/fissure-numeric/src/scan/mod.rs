@@ -1,0 +1,96 @@
+//! One scan from target to report.
+//!
+//! The static analysis makes a plan, the runtime in the target's interpreter runs the real program
+//! and searches, its events become the report, and proposed fixes are checked by the same process
+//! before anybody sees them.
+
+mod config;
+mod event;
+mod options;
+mod output;
+mod plan;
+mod process;
+mod proposals;
+mod report;
+mod runtime;
+
+use std::time::Duration;
+
+pub use config::{Config, ConfigError};
+pub use event::{InputEvent, OwnRun, SiteEvent};
+pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
+pub use output::{OutputError, write_output};
+pub use report::{CheckedFix, Problem, ScanFinding, ScanReport, SiteStatus};
+
+use event::Event;
+use process::{Ended, Runtime};
+
+/// Why a scan could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    #[error("failed to read `{path}`: {error}")]
+    Read { path: String, error: std::io::Error },
+    #[error(transparent)]
+    Syntax(#[from] crate::analysis::SyntaxError),
+    #[error("failed to start `{python}`: {error}")]
+    Start { python: String, error: std::io::Error },
+    #[error("failed to prepare the scan's files: {0}")]
+    Prepare(std::io::Error),
+}
+
+/// What the caller may show while the scan runs.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    Started { versions: &'a std::collections::BTreeMap<String, String> },
+    OwnRun(&'a OwnRun),
+    Understood { sites: &'a [SiteEvent], inputs: &'a [InputEvent] },
+    UnknownInputs { names: &'a [String], known: &'a [String] },
+    Note(&'a str),
+}
+
+/// Scans a program. Every way the program itself can end is part of the report, not an error.
+pub fn scan(
+    options: &ScanOptions,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<ScanReport, ScanError> {
+    let registry = crate::registry::Registry::embedded();
+    let analysed = plan::analyse_target(options, &registry)?;
+    let mut report = ScanReport::new(options, &analysed);
+    let mut runtime = Runtime::start(options, &analysed)?;
+    let patience = options.timeout + options.own_run_timeout + Duration::from_secs(60);
+    let mut searched = false;
+    let ended = loop {
+        match runtime.next(patience) {
+            Ok(event) => {
+                show(&event, progress);
+                let last = matches!(event, Event::Searched { .. });
+                let finished = matches!(event, Event::Finished);
+                report.take(event);
+                if last {
+                    searched = true;
+                    proposals::check(&analysed, &mut report, &mut runtime);
+                    runtime.finish();
+                }
+                if finished {
+                    break Ended::Normally;
+                }
+            }
+            Err(ended) => break ended,
+        }
+    };
+    report.close(ended, searched, runtime.close());
+    Ok(report)
+}
+
+fn show(event: &Event, progress: &mut dyn FnMut(Progress<'_>)) {
+    match event {
+        Event::Started { versions, .. } => progress(Progress::Started { versions }),
+        Event::OwnRun(own_run) => progress(Progress::OwnRun(own_run)),
+        Event::Understood { sites, inputs } => progress(Progress::Understood { sites, inputs }),
+        Event::UnknownInputs { names, known } => {
+            progress(Progress::UnknownInputs { names, known });
+        }
+        Event::Note { text } => progress(Progress::Note(text)),
+        _ => {}
+    }
+}

@@ -1,0 +1,149 @@
+//! What to scan and how.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::Config;
+
+/// The program under scan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScanTarget {
+    /// `train.py`
+    Script(PathBuf),
+    /// `losses.py::focal_loss`
+    FileFunction { file: PathBuf, function: String },
+    /// `package.module:Class.method`
+    ModuleFunction { module: String, function: String },
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no target: give a script (train.py), a function of a file (losses.py::focal_loss) \
+     or of a module (package.module:Class.method)"
+)]
+pub struct TargetParseError(pub String);
+
+impl std::str::FromStr for ScanTarget {
+    type Err = TargetParseError;
+
+    fn from_str(text: &str) -> Result<ScanTarget, TargetParseError> {
+        let wrong = || TargetParseError(text.to_owned());
+        if let Some((file, function)) = text.split_once("::") {
+            return if file.is_empty() || !is_dotted(function) {
+                Err(wrong())
+            } else {
+                Ok(ScanTarget::FileFunction { file: file.into(), function: function.to_owned() })
+            };
+        }
+        if let Some((module, function)) = text.rsplit_once(':')
+            && is_dotted(module)
+            && is_dotted(function)
+        {
+            return Ok(ScanTarget::ModuleFunction {
+                module: module.to_owned(),
+                function: function.to_owned(),
+            });
+        }
+        if text.is_empty() { Err(wrong()) } else { Ok(ScanTarget::Script(text.into())) }
+    }
+}
+
+fn is_dotted(text: &str) -> bool {
+    text.split('.').all(|part| {
+        let mut characters = part.chars();
+        characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+            && characters.all(|character| character.is_alphanumeric() || character == '_')
+    })
+}
+
+/// An allowed range; `None` is unbounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bounds {
+    pub low: Option<f64>,
+    pub high: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    #[default]
+    Fissure,
+    /// `experiments/logs/`, as Soft Assertion Fuzzer writes it.
+    SoftAssertion,
+}
+
+#[derive(Clone, Debug)]
+pub struct ScanOptions {
+    pub target: ScanTarget,
+    /// What the program finds in `sys.argv` after its own name.
+    pub arguments: Vec<String>,
+    pub python: PathBuf,
+    /// Time for the search, after the program's own run.
+    pub timeout: Duration,
+    pub site_timeout: Duration,
+    /// Time for the program's own run.
+    pub own_run_timeout: Duration,
+    /// Highest trigger level that is tried, 0 to 4.
+    pub level: u8,
+    pub inputs: BTreeMap<String, Bounds>,
+    pub freeze: Vec<String>,
+    /// Weights are inputs from level L1 on.
+    pub weights: bool,
+    /// Notes count as findings.
+    pub strict: bool,
+    pub output: PathBuf,
+    pub layout: Layout,
+    pub config: Config,
+}
+
+impl ScanOptions {
+    pub fn new(target: ScanTarget, python: PathBuf, output: PathBuf) -> ScanOptions {
+        ScanOptions {
+            target,
+            arguments: Vec::new(),
+            python,
+            timeout: Duration::from_secs(30),
+            site_timeout: Duration::from_secs(10),
+            own_run_timeout: Duration::from_secs(60),
+            level: 4,
+            inputs: BTreeMap::new(),
+            freeze: Vec::new(),
+            weights: false,
+            strict: false,
+            output,
+            layout: Layout::Fissure,
+            config: Config::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_forms_of_a_target_are_told_apart() {
+        assert_eq!("train.py".parse(), Ok(ScanTarget::Script("train.py".into())));
+        assert_eq!(
+            "a/losses.py::focal_loss".parse(),
+            Ok(ScanTarget::FileFunction {
+                file: "a/losses.py".into(),
+                function: "focal_loss".into()
+            })
+        );
+        assert_eq!(
+            "package.module:Class.method".parse(),
+            Ok(ScanTarget::ModuleFunction {
+                module: "package.module".into(),
+                function: "Class.method".into()
+            })
+        );
+    }
+
+    #[test]
+    fn a_target_without_a_function_name_is_refused() {
+        assert!("losses.py::".parse::<ScanTarget>().is_err());
+        assert!("::focal".parse::<ScanTarget>().is_err());
+        assert!("".parse::<ScanTarget>().is_err());
+    }
+}

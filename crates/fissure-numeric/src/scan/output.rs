@@ -1,0 +1,208 @@
+//! The files of a scan: logs, summary, trace, failing inputs, patches.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::report::{ScanFinding, ScanReport};
+use super::{Layout, ScanOptions};
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to write `{path}`: {error}")]
+pub struct OutputError {
+    pub path: String,
+    pub error: std::io::Error,
+}
+
+/// Writes everything; returns the folder of the logs.
+pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBuf, OutputError> {
+    let logs = match options.layout {
+        Layout::Fissure => options.output.join("logs"),
+        // Its output folder is fixed below the folder it is started in.
+        Layout::SoftAssertion => PathBuf::from("experiments/logs"),
+    };
+    create(&logs)?;
+    let mut names = BTreeSet::new();
+    for site in &report.sites {
+        let findings: Vec<&ScanFinding> = report
+            .findings
+            .iter()
+            .chain(&report.notes)
+            .filter(|finding| {
+                let place = &finding.event.site;
+                place.file == site.file
+                    && place.line == site.line
+                    && place.function == site.function
+            })
+            .collect();
+        let name = free_name(&mut names, &site.function, site.line);
+        let mut text = format!(
+            "{} at {}:{}\nexecuted {} times in the program's own run\n",
+            site.function,
+            site.file.display(),
+            site.line,
+            site.hits
+        );
+        if findings.is_empty() {
+            text.push_str("no instability found\n");
+        }
+        for finding in findings {
+            text.push_str(&describe(finding));
+        }
+        write(&logs.join(name), &text)?;
+    }
+    // Failures of operations that are not announced as unstable have a log of their own.
+    for finding in report.findings.iter().chain(&report.notes) {
+        let place = &finding.event.site;
+        if !report.sites.iter().any(|site| {
+            site.file == place.file && site.line == place.line && site.function == place.function
+        }) {
+            let name = free_name(&mut names, &place.function, place.line);
+            write(&logs.join(name), &describe(finding))?;
+        }
+    }
+    write(&logs.join("summary_report.json"), &pretty(&summary(report)))?;
+    write(&logs.join("trace.log"), &trace(report))?;
+    write(&options.output.join("report.json"), &pretty(&json!(report)))?;
+    if let Some(first) = report.findings.first()
+        && options.config.save_inputs != Some(false)
+    {
+        let from = first.event.folder.join("inputs_failed.npy");
+        let to = logs.join("inputs_failed.npy");
+        if from.exists() {
+            std::fs::copy(&from, &to).map_err(|error| at(&to, error))?;
+        }
+    }
+    Ok(logs)
+}
+
+/// `log_<function>.txt`, with the line where the plain name is taken.
+fn free_name(taken: &mut BTreeSet<String>, function: &str, line: usize) -> String {
+    let mut name = format!("log_{function}.txt");
+    let mut number = 1;
+    while !taken.insert(name.clone()) {
+        name = if number == 1 {
+            format!("log_{function}_line{line}.txt")
+        } else {
+            format!("log_{function}_line{line}_{number}.txt")
+        };
+        number += 1;
+    }
+    name
+}
+
+fn describe(finding: &ScanFinding) -> String {
+    let event = &finding.event;
+    let mut text = format!(
+        "\n{} ({}), oracle {}, level {}\nproducer: {}\nfound by: {}\n",
+        event.id, event.severity, event.oracle, event.level, event.producer, event.label
+    );
+    for detail in &event.details {
+        writeln!(text, "  {detail}").expect("writing to a string cannot fail");
+    }
+    for (name, input) in &event.input {
+        writeln!(text, "input {name}: {}", json!(input)).expect("writing to a string cannot fail");
+    }
+    if let Some(fix) = &finding.fix {
+        writeln!(text, "fix: {}\n{}", fix.title, fix.diff)
+            .expect("writing to a string cannot fail");
+    }
+    for (title, reason) in &finding.refused_fixes {
+        writeln!(text, "fix not shown: {title}: {reason}")
+            .expect("writing to a string cannot fail");
+    }
+    text
+}
+
+/// The published tool's fields, and ours beside them.
+fn summary(report: &ScanReport) -> Value {
+    let mut rows = Vec::new();
+    for finding in &report.findings {
+        rows.push(row(finding, "fail"));
+    }
+    for finding in &report.notes {
+        rows.push(row(finding, "note"));
+    }
+    for site in report.sites.iter().filter(|site| !site.found) {
+        rows.push(json!({
+            "function": site.function, "file": site.file, "line": site.line,
+            "status": if site.hits == 0 { "not executed" } else { "pass" },
+            "oracle": null, "level": null, "input": null, "model_signal": "no change",
+            "severity": null, "producer": null, "elapsed_time": report.search_seconds,
+        }));
+    }
+    Value::Array(rows)
+}
+
+fn row(finding: &ScanFinding, status: &str) -> Value {
+    let event = &finding.event;
+    json!({
+        "function": event.site.function, "file": event.site.file, "line": event.site.line,
+        "status": status, "oracle": event.oracle, "level": event.level, "input": event.input,
+        "model_signal": event.signal, "severity": event.severity, "producer": event.producer,
+        "elapsed_time": event.elapsed,
+    })
+}
+
+fn trace(report: &ScanReport) -> String {
+    let mut text = format!("scan of {}\n", report.target);
+    for (library, version) in &report.versions {
+        writeln!(text, "{library} {version}").expect("writing to a string cannot fail");
+    }
+    if let Some(own_run) = &report.own_run {
+        writeln!(
+            text,
+            "own run: {:.3} s, {} operations, {} training steps",
+            own_run.seconds, own_run.operations, own_run.training_steps
+        )
+        .expect("writing to a string cannot fail");
+        if !own_run.output.is_empty() {
+            writeln!(text, "its output ended with:\n{}", own_run.output)
+                .expect("writing to a string cannot fail");
+        }
+    }
+    for problem in &report.problems {
+        writeln!(text, "{}: {}", problem.kind, problem.message)
+            .expect("writing to a string cannot fail");
+    }
+    for line in &report.trace {
+        writeln!(text, "{line}").expect("writing to a string cannot fail");
+    }
+    writeln!(text, "search: {:.3} s, {} runs", report.search_seconds, report.runs)
+        .expect("writing to a string cannot fail");
+    text
+}
+
+fn pretty(value: &Value) -> String {
+    let mut text =
+        serde_json::to_string_pretty(value).expect("a JSON value always has a text form");
+    text.push('\n');
+    text
+}
+
+fn at(path: &Path, error: std::io::Error) -> OutputError {
+    OutputError { path: path.display().to_string(), error }
+}
+
+fn create(path: &Path) -> Result<(), OutputError> {
+    std::fs::create_dir_all(path).map_err(|error| at(path, error))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), OutputError> {
+    std::fs::write(path, text).map_err(|error| at(path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_sites_of_one_function_get_two_logs() {
+        let mut taken = BTreeSet::new();
+        assert_eq!(free_name(&mut taken, "log", 3), "log_log.txt");
+        assert_eq!(free_name(&mut taken, "log", 9), "log_log_line9.txt");
+        assert_eq!(free_name(&mut taken, "log", 9), "log_log_line9_2.txt");
+    }
+}

@@ -1,0 +1,99 @@
+//! From the target to the plan that the runtime follows.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{ScanError, ScanOptions, ScanTarget};
+use crate::analysis::{Analysis, analyse};
+use crate::registry::Registry;
+
+/// The target as the source shows it.
+#[derive(Clone, Debug)]
+pub struct Analysed {
+    /// Absolute path of the file, when the target is one.
+    pub file: Option<PathBuf>,
+    pub source: Option<String>,
+    pub analysis: Option<Analysis>,
+    pub module: Option<String>,
+    pub function: Option<String>,
+    /// Files below it are the user's.
+    pub root: PathBuf,
+}
+
+pub fn analyse_target(
+    options: &ScanOptions,
+    registry: &Registry,
+) -> Result<Analysed, ScanError> {
+    let (path, function) = match &options.target {
+        ScanTarget::Script(path) => (path, None),
+        ScanTarget::FileFunction { file, function } => (file, Some(function.clone())),
+        ScanTarget::ModuleFunction { module, function } => {
+            let root = std::env::current_dir().map_err(ScanError::Prepare)?;
+            return Ok(Analysed {
+                file: None,
+                source: None,
+                analysis: None,
+                module: Some(module.clone()),
+                function: Some(function.clone()),
+                root,
+            });
+        }
+    };
+    let read_error =
+        |error| ScanError::Read { path: path.display().to_string(), error };
+    let file = path.canonicalize().map_err(read_error)?;
+    let bytes = std::fs::read(&file).map_err(read_error)?;
+    let source = String::from_utf8_lossy(&bytes).into_owned();
+    let analysis = analyse(&source, path, registry)?;
+    let root = file.parent().unwrap_or_else(|| Path::new("/")).to_owned();
+    Ok(Analysed {
+        file: Some(file),
+        source: Some(source),
+        analysis: Some(analysis),
+        module: None,
+        function,
+        root,
+    })
+}
+
+/// Libraries the runtime imports before the program runs, so that it can watch them from the
+/// first line on. NumPy is always among them: the search computes with it.
+fn libraries(analysed: &Analysed) -> Vec<&'static str> {
+    match &analysed.source {
+        Some(source) if !source.contains("torch") => vec!["numpy"],
+        _ => vec!["torch", "numpy"],
+    }
+}
+
+pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
+    let inputs: serde_json::Map<String, Value> = options
+        .inputs
+        .iter()
+        .map(|(name, bounds)| (name.clone(), json!([bounds.low, bounds.high])))
+        .collect();
+    let regions = analysed
+        .analysis
+        .as_ref()
+        .is_some_and(|analysis| !analysis.regions.is_empty());
+    json!({
+        "file": analysed.file,
+        "module": analysed.module,
+        "function": analysed.function,
+        "arguments": options.arguments,
+        "root": analysed.root,
+        "directory": analysed.root,
+        "regions": regions,
+        "libraries": libraries(analysed),
+        "timeout": options.timeout.as_secs_f64(),
+        "site_timeout": options.site_timeout.as_secs_f64(),
+        "own_run_timeout": options.own_run_timeout.as_secs_f64(),
+        "level": options.level,
+        "inputs": inputs,
+        "freeze": options.freeze,
+        "weights": options.weights,
+        "strict": options.strict,
+        "output": std::path::absolute(&options.output).unwrap_or_else(|_| options.output.clone()),
+        "config": options.config.to_plan(),
+    })
+}

@@ -1,0 +1,185 @@
+//! The interpreter process: started with the runtime, watched, and never waited for without limit.
+
+use std::io::{BufRead, BufReader, Read, Seek};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use command_fds::{CommandFdExt, FdMapping};
+use rustix::net::{SendFlags, send};
+
+use super::event::Event;
+use super::plan::Analysed;
+use super::{ScanError, ScanOptions, plan, runtime};
+
+/// How the runtime's process ended, as far as the scan is concerned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    Normally,
+    /// Nothing was heard for the whole patience; it was killed.
+    Silent(Duration),
+    /// The process is gone although the scan was not finished.
+    Gone { status: String, log: String },
+}
+
+/// A message from the reading thread.
+enum Heard {
+    Event(Box<Event>),
+    /// A line that is no event: the runtime is broken, the line goes into the log.
+    Garbled(String),
+}
+
+pub struct Runtime {
+    child: Child,
+    commands: UnixStream,
+    heard: Receiver<Heard>,
+    errors: std::fs::File,
+    garbled: Vec<String>,
+    /// Holds the unpacked runtime until the process is gone.
+    _folder: tempfile::TempDir,
+}
+
+const CHANNEL_FD: i32 = 3;
+
+impl Runtime {
+    pub fn start(options: &ScanOptions, analysed: &Analysed) -> Result<Runtime, ScanError> {
+        let folder = tempfile::tempdir().map_err(ScanError::Prepare)?;
+        let starter = runtime::unpack(folder.path()).map_err(ScanError::Prepare)?;
+        let plan_file = folder.path().join("plan.json");
+        std::fs::create_dir_all(&options.output).map_err(ScanError::Prepare)?;
+        std::fs::write(&plan_file, plan::to_json(options, analysed).to_string())
+            .map_err(ScanError::Prepare)?;
+        let errors = tempfile::tempfile().map_err(ScanError::Prepare)?;
+        let (ours, theirs) = UnixStream::pair().map_err(ScanError::Prepare)?;
+        let mut command = Command::new(&options.python);
+        command
+            .arg(&starter)
+            .arg(&plan_file)
+            .arg(CHANNEL_FD.to_string())
+            .env("MPLBACKEND", "Agg")
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("PYTHONUNBUFFERED", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(errors.try_clone().map_err(ScanError::Prepare)?);
+        for name in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"] {
+            if std::env::var_os(name).is_none() {
+                command.env(name, "1");
+            }
+        }
+        command
+            .fd_mappings(vec![FdMapping {
+                parent_fd: OwnedFd::from(theirs),
+                child_fd: CHANNEL_FD,
+            }])
+            .map_err(|error| ScanError::Prepare(std::io::Error::other(error)))?;
+        let child = command.spawn().map_err(|error| ScanError::Start {
+            python: options.python.display().to_string(),
+            error,
+        })?;
+        // The command still holds the child's end; as long as it lives, the end of the stream
+        // would never be seen.
+        drop(command);
+        let reader = ours.try_clone().map_err(ScanError::Prepare)?;
+        Ok(Runtime {
+            child,
+            commands: ours,
+            heard: listen(reader),
+            errors,
+            garbled: Vec::new(),
+            _folder: folder,
+        })
+    }
+
+    /// The next event, or how it ended.
+    pub fn next(&mut self, patience: Duration) -> Result<Event, Ended> {
+        loop {
+            match self.heard.recv_timeout(patience) {
+                Ok(Heard::Event(event)) => return Ok(*event),
+                Ok(Heard::Garbled(line)) => self.garbled.push(line),
+                Err(RecvTimeoutError::Timeout) => return Err(Ended::Silent(patience)),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let status = match self.child.wait() {
+                        Ok(status) => status.to_string(),
+                        Err(error) => error.to_string(),
+                    };
+                    return Err(Ended::Gone { status, log: self.log() });
+                }
+            }
+        }
+    }
+
+    /// Sends a command. A runtime that is gone is noticed by the next read, not here.
+    pub fn command(&mut self, command: &serde_json::Value) {
+        let mut line = command.to_string().into_bytes();
+        line.push(b'\n');
+        let mut rest = line.as_slice();
+        while !rest.is_empty() {
+            // Without NOSIGNAL a runtime that died would end this program too.
+            match send(self.commands.as_fd(), rest, SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(_) => return,
+            }
+        }
+    }
+
+    pub fn finish(&mut self) {
+        self.command(&serde_json::json!({"command": "finish"}));
+    }
+
+    /// Ends the process if it still runs; returns what it wrote to standard error.
+    pub fn close(mut self) -> String {
+        for _ in 0..100 {
+            match self.child.try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+                Ok(Some(_)) | Err(_) => break,
+            }
+        }
+        self.kill();
+        self.log()
+    }
+
+    fn kill(&mut self) {
+        // Failing means that it is gone already.
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+
+    fn log(&mut self) -> String {
+        let mut text = String::new();
+        let mut bytes = Vec::new();
+        if self.errors.rewind().is_ok() && self.errors.read_to_end(&mut bytes).is_ok() {
+            text = String::from_utf8_lossy(&bytes).into_owned();
+        }
+        for line in &self.garbled {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn listen(stream: UnixStream) -> Receiver<Heard> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stream).lines() {
+            let Ok(line) = line else { break };
+            let heard = match serde_json::from_str(&line) {
+                Ok(event) => Heard::Event(Box::new(event)),
+                Err(error) => Heard::Garbled(format!("{error}: {line}")),
+            };
+            if sender.send(heard).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,281 @@
+//! The result of a scan as plain data.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::event::{Event, FindingEvent, InputEvent, OwnRun, SiteEvent};
+use super::plan::Analysed;
+use super::process::Ended;
+use super::{ScanOptions, ScanTarget};
+
+/// Everything a scan learned.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScanReport {
+    pub target: String,
+    pub versions: BTreeMap<String, String>,
+    pub own_run: Option<OwnRun>,
+    pub inputs: Vec<InputEvent>,
+    pub sites: Vec<SiteStatus>,
+    /// Counted: critical, high and medium ones (all of them with `strict`).
+    pub findings: Vec<ScanFinding>,
+    /// Failures at magnitudes where correct code fails too, and failures without consequence.
+    pub notes: Vec<ScanFinding>,
+    /// What kept the scan from being complete.
+    pub problems: Vec<Problem>,
+    pub search_seconds: f64,
+    pub runs: u64,
+    /// Progress lines of the search.
+    pub trace: Vec<String>,
+    #[serde(skip)]
+    strict: bool,
+}
+
+/// An unstable call site and what became of it.
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct SiteStatus {
+    pub file: PathBuf,
+    pub line: usize,
+    pub function: String,
+    /// Times the program's own run passed it; 0 = never executed.
+    pub hits: u64,
+    pub found: bool,
+}
+
+/// A fix that made the failing input pass and left ordinary results as they were.
+#[derive(Clone, Debug, Serialize)]
+pub struct CheckedFix {
+    pub title: String,
+    pub explanation: String,
+    pub diff: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct ScanFinding {
+    #[serde(flatten)]
+    pub event: FindingEvent,
+    pub fix: Option<CheckedFix>,
+    /// Where no fix passed: what the inputs must satisfy.
+    pub precondition: Option<String>,
+    /// Titles of proposed fixes that did not pass, with the reason.
+    pub refused_fixes: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
+pub struct Problem {
+    /// `target`, `library`, `program`, `own-run`, `runtime` or `time`.
+    pub kind: String,
+    pub message: String,
+    /// Nothing could be searched because of it.
+    pub fatal: bool,
+}
+
+impl ScanReport {
+    pub(super) fn new(options: &ScanOptions, analysed: &Analysed) -> ScanReport {
+        let target = match &options.target {
+            ScanTarget::Script(path) => path.display().to_string(),
+            ScanTarget::FileFunction { file, function } => {
+                format!("{}::{function}", file.display())
+            }
+            ScanTarget::ModuleFunction { module, function } => format!("{module}:{function}"),
+        };
+        let mut sites = Vec::new();
+        if let (Some(analysis), Some(file)) = (&analysed.analysis, &analysed.file) {
+            for site in analysis.sites.iter().filter(|site| site.announced) {
+                let status = SiteStatus {
+                    file: file.clone(),
+                    line: site.span.line,
+                    function: site.function.clone(),
+                    hits: 0,
+                    found: false,
+                };
+                if !sites.contains(&status) {
+                    sites.push(status);
+                }
+            }
+        }
+        ScanReport {
+            target,
+            versions: BTreeMap::new(),
+            own_run: None,
+            inputs: Vec::new(),
+            sites,
+            findings: Vec::new(),
+            notes: Vec::new(),
+            problems: Vec::new(),
+            search_seconds: 0.0,
+            runs: 0,
+            trace: Vec::new(),
+            strict: options.strict,
+        }
+    }
+
+    pub(super) fn take(&mut self, event: Event) {
+        match event {
+            Event::Started { versions } => self.versions = versions,
+            Event::OwnRun(own_run) => self.take_own_run(own_run),
+            Event::Understood { sites, inputs } => {
+                self.inputs = inputs;
+                for site in sites {
+                    self.reached(&site);
+                }
+            }
+            Event::UnknownInputs { names, known } => self.problem(
+                "target",
+                format!(
+                    "no input is named {}; the inputs are {}",
+                    names.join(", "),
+                    known.join(", ")
+                ),
+                false,
+            ),
+            Event::Note { text } => self.trace.push(text),
+            Event::Finding(finding) => self.take_finding(*finding),
+            Event::Searched { seconds, runs, out_of_time, .. } => {
+                self.search_seconds = seconds;
+                self.runs = runs;
+                if out_of_time {
+                    self.problem(
+                        "time",
+                        format!(
+                            "the search ended at its limit of {seconds:.0} s; --timeout gives it more"
+                        ),
+                        false,
+                    );
+                }
+            }
+            Event::Failed { kind, message, file, line } => {
+                let place = match (file, line) {
+                    (Some(file), Some(line)) => format!("{}:{line}: ", file.display()),
+                    _ => String::new(),
+                };
+                self.problem(&kind, format!("{place}{message}"), true);
+            }
+            Event::Checked { .. } | Event::Finished => {}
+        }
+    }
+
+    fn take_own_run(&mut self, own_run: OwnRun) {
+        let fatal = own_run.operations == 0;
+        if let Some((class, message, file, line)) = &own_run.error {
+            let place = match (file, line) {
+                (Some(file), Some(line)) => format!("{}:{line}: ", file.display()),
+                _ => String::new(),
+            };
+            let hint = match class.as_str() {
+                "InputRequested" => {
+                    "; a scan has nobody to ask: give the value as an argument after `--`"
+                }
+                "ModuleNotFoundError" | "ImportError" => {
+                    "; the interpreter of the scan must have it (--python)"
+                }
+                "FileNotFoundError" => "; the program runs in its own folder",
+                "SystemExit" => "; arguments for the program go after `--`",
+                _ => "",
+            };
+            self.problem("program", format!("{place}the program raises {class}: {message}{hint}"), fatal);
+        } else if let Some(code) = own_run.exit_code
+            && code != 0
+        {
+            self.problem(
+                "program",
+                format!(
+                    "the program ends itself with exit code {code}; arguments for it go after `--`"
+                ),
+                fatal,
+            );
+        } else if own_run.operations == 0 {
+            self.problem(
+                "program",
+                "the program's own run passes no array operation of torch or NumPy".to_owned(),
+                false,
+            );
+        }
+        if own_run.stopped.as_deref() == Some("time") {
+            self.problem(
+                "own-run",
+                format!(
+                    "the program still ran after {:.0} s and was stopped there; what it had \
+                     executed is searched (--timeout gives it more)",
+                    own_run.seconds
+                ),
+                false,
+            );
+        }
+        self.own_run = Some(own_run);
+    }
+
+    fn reached(&mut self, event: &SiteEvent) {
+        let known = self.sites.iter_mut().find(|site| {
+            site.file == event.file && site.line == event.line && site.function == event.function
+        });
+        match known {
+            Some(site) => site.hits = event.hits,
+            None => self.sites.push(SiteStatus {
+                file: event.file.clone(),
+                line: event.line,
+                function: event.function.clone(),
+                hits: event.hits,
+                found: false,
+            }),
+        }
+    }
+
+    fn take_finding(&mut self, event: FindingEvent) {
+        let counted = self.strict || event.severity != "theoretical";
+        if counted {
+            for site in &mut self.sites {
+                if site.file == event.site.file
+                    && site.line == event.site.line
+                    && site.function == event.site.function
+                {
+                    site.found = true;
+                }
+            }
+        }
+        let finding =
+            ScanFinding { event, fix: None, precondition: None, refused_fixes: Vec::new() };
+        if counted { self.findings.push(finding) } else { self.notes.push(finding) }
+    }
+
+    pub(super) fn problem(&mut self, kind: &str, message: String, fatal: bool) {
+        self.problems.push(Problem { kind: kind.to_owned(), message, fatal });
+    }
+
+    pub(super) fn close(&mut self, ended: Ended, searched: bool, log: String) {
+        match ended {
+            Ended::Normally => {}
+            Ended::Silent(patience) => self.problem(
+                "runtime",
+                format!(
+                    "nothing was heard from the program for {} s; it was ended",
+                    patience.as_secs()
+                ),
+                !searched,
+            ),
+            Ended::Gone { status, log } => {
+                let tail: Vec<&str> = log.lines().rev().take(5).collect();
+                let tail: Vec<&str> = tail.into_iter().rev().collect();
+                self.problem(
+                    "runtime",
+                    format!(
+                        "the program's process ended ({status}) before the scan was done{}{}",
+                        if tail.is_empty() { "" } else { "; its last words:\n" },
+                        tail.join("\n")
+                    ),
+                    !searched,
+                );
+            }
+        }
+        if !log.trim().is_empty() {
+            self.trace.push(format!("standard error:\n{log}"));
+        }
+        self.sites.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    }
+
+    /// Nothing could be searched.
+    pub fn failed(&self) -> bool {
+        self.problems.iter().any(|problem| problem.fatal)
+    }
+}

@@ -1,0 +1,168 @@
+"""Writes reproduce.py of a finding: plain Python and the library, exact to the last bit."""
+
+import base64
+import os
+import zlib
+
+from . import names, sources
+
+_PART_TWO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reproduce_program.txt")
+
+
+def script(program, found, folder):
+    """The text of reproduce.py, written beside the other files of the finding in `folder`."""
+    failure = found.failure
+    lines = ['"""%s at line %d of %s: %s.' % (
+        failure.name, failure.site.line, os.path.basename(failure.site.file), failure.detail),
+        "", "Exits with 1 when the failure reproduces, with 0 when it does not.", '"""', "",
+        "import base64, os, sys, zlib", ""]
+    torch_used = failure.library == "torch" or any(
+        found.search.baseline.inputs[key].library == "torch" for key in found.overrides)
+    lines.append("import numpy")
+    if torch_used:
+        lines.append("import torch")
+    lines += ["", _HELPERS_TORCH if torch_used else "", _HELPERS_NUMPY, ""]
+    lines.append("print('python', sys.version.split()[0], 'numpy', numpy.__version__%s)" % (
+        ", 'torch', torch.__version__" if torch_used else ""))
+    lines.append("numpy.set_printoptions(threshold=40)")
+    if torch_used:
+        lines.append("torch.set_printoptions(threshold=40)")
+    alone = _operation_alone(failure)
+    if alone:
+        lines += ["", "# The operation alone, on the operands it had."] + alone
+    lines += ["", "# The whole program with the failing input.",
+              "SCRIPT = %s" % (
+                  "os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
+                  % os.path.relpath(program.file, folder) if program.file else "''"),
+              "MODULE = %r" % program.module,
+              "FUNCTION = %r" % program.function,
+              "ARGUMENTS = %r" % (list(program.arguments),),
+              "SITE_LINE = %d" % failure.site.line,
+              "SITE_FILE = %r" % os.path.basename(failure.site.file),
+              "ORACLE = %r" % failure.oracle,
+              "LIBRARY = %r" % failure.library,
+              "IGNORED = %r" % (sorted(names.IGNORED),),
+              "FILLS = %r" % (sorted(sources.FILLS),),
+              "RECORDED = %s" % _recorded(failure),
+              "VALUES = {"]
+    for key, value in found.overrides.items():
+        info = found.search.baseline.inputs[key]
+        lines.append("    %r: %s,  # %s" % (key, array_text(value, info), info.name))
+    lines.append("}")
+    if program.synthesised is not None:
+        lines.append("CALL = {")
+        for name, value in program.synthesised.values.items():
+            if hasattr(value, "shape"):
+                lines.append("    %r: %s," % (name, _literal(value)))
+            else:
+                lines.append("    %r: %r," % (name, value))
+        lines.append("}")
+    with open(_PART_TWO, encoding="utf-8") as handle:
+        lines.append(handle.read())
+    return "\n".join(lines) + "\n"
+
+
+_HELPERS_TORCH = '''
+def tensor(text, dtype, *shape):
+    raw = bytearray(zlib.decompress(base64.b85decode(text)))
+    if not raw:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(raw, dtype=dtype).reshape(shape).clone()
+'''
+
+_HELPERS_NUMPY = '''
+def array(text, dtype, *shape):
+    raw = zlib.decompress(base64.b85decode(text))
+    return numpy.frombuffer(raw, dtype=dtype).reshape(shape).copy()
+'''
+
+
+def _pack(raw):
+    return base64.b85encode(zlib.compress(raw, 9)).decode("ascii")
+
+
+def array_text(value, info):
+    """A candidate (array of doubles) as the library's array in the input's own dtype."""
+    if info.library == "torch":
+        import torch
+        from .torch_backend import _as_tensor
+        return _literal(_as_tensor(value, getattr(torch, info.dtype())))
+    return _literal(value.astype(info.dtype()))
+
+
+def _literal(value):
+    shape = "".join(", %d" % size for size in value.shape)
+    if type(value).__module__.startswith("torch"):
+        import torch
+        raw = value.detach().contiguous().cpu()
+        data = bytes(raw.reshape(-1).view(torch.uint8).numpy().tobytes()) if raw.numel() else b""
+        if str(raw.dtype) == "torch.bool":
+            return "tensor(%r, torch.uint8%s).bool()" % (_pack(data), shape)
+        return "tensor(%r, %s%s)" % (_pack(data), raw.dtype, shape)
+    from .numpy_backend import plain
+    ordinary = plain(value)
+    return "array(%r, %r%s)" % (_pack(ordinary.tobytes()), str(ordinary.dtype), shape)
+
+
+def _recorded(failure):
+    """The wrong but finite result, for oracles that compare with a better computation."""
+    if failure.oracle in ("nonfinite", "gradient_nonfinite", "wraparound") or \
+            failure.library != "torch" or failure.output is None or failure.output.numel() > 4096:
+        return "None"
+    return _literal(failure.output)
+
+
+def _operation_alone(failure):
+    path = function_path(failure.function, failure.library)
+    if path is None or failure.oracle not in ("nonfinite", "range", "wraparound"):
+        return None
+    try:
+        arguments = [_argument(value) for value in failure.arguments]
+        arguments += ["%s=%s" % (key, _argument(value)) for key, value in failure.keywords.items()]
+    except TypeError:
+        return None
+    return ["result = %s(%s)" % (path, ", ".join(arguments)), "print(%r, result)" % path]
+
+
+def _argument(value):
+    if hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "reshape"):
+        return _literal(value)
+    if type(value) in (list, tuple):
+        inner = ", ".join(_argument(item) for item in value)
+        return "[%s]" % inner if isinstance(value, list) else "(%s%s)" % (
+            inner, "," if len(value) == 1 else "")
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return "float(%r)" % str(value)
+    if isinstance(value, (int, float, bool, str, type(None), slice)):
+        return repr(value)
+    if str(value).startswith("torch."):
+        return str(value)
+    raise TypeError("an operand without a source form")
+
+
+def function_path(function, library):
+    """The public dotted name of a function object, where there is one."""
+    name = getattr(function, "__name__", None)
+    if not name:
+        return None
+    if library == "numpy":
+        import numpy
+        if getattr(numpy, name, None) is not None:
+            return "numpy." + name
+        if hasattr(numpy.linalg, name):
+            return "numpy.linalg." + name
+        return None
+    import torch
+    qualified = getattr(function, "__qualname__", "")
+    if qualified.startswith(("TensorBase.", "Tensor.", "_TensorBase.")):
+        return "torch.Tensor." + name if hasattr(torch.Tensor, name) else None
+    for owner, prefix in ((torch.nn.functional, "torch.nn.functional."), (torch, "torch."),
+                          (torch.special, "torch.special."), (torch.linalg, "torch.linalg.")):
+        if getattr(owner, name, None) is function:
+            return prefix + name
+    for owner, prefix in ((torch.linalg, "linalg_"), (torch.special, "special_")):
+        if name.startswith(prefix) and hasattr(owner, name[len(prefix):]):
+            return "%s.%s" % (owner.__name__, name[len(prefix):])
+    if hasattr(torch, name) and callable(getattr(torch, name)):
+        return "torch." + name
+    return None

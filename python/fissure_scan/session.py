@@ -1,0 +1,253 @@
+"""One scan: own run, what was understood, search, findings, then the checks of proposed fixes."""
+
+import json
+import os
+import sys
+import time
+
+from . import precision, reproduce, soft_assertions
+from .arguments import Arguments, plans
+from .candidates import Variable
+from .monitor import Policy
+from .program import Program
+from .search import Search
+
+
+class Session:
+    def __init__(self, plan, channel):
+        self.plan = plan
+        self.channel = channel
+        self.program = Program(plan)
+        self.findings = []
+        self.search = None
+        self.baseline = None
+
+    # Before the search -------------------------------------------------------------------------
+
+    def start(self):
+        """The own run. Returns False when there is nothing to search."""
+        if self.program.function:
+            problem = self._choose_arguments()
+            if problem:
+                self.channel.emit("failed", kind="target", message=problem, file=self.program.file,
+                                  line=None)
+                return False
+        preloaded = "torch" in sys.modules, "numpy" in sys.modules
+        limit = self.plan["own_run_timeout"]
+        self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+        if preloaded != ("torch" in sys.modules, "numpy" in sys.modules) \
+                and self.baseline.error is None:
+            # A module of the program brought the library in; only now can it be watched.
+            self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+        trace = self.baseline
+        self.channel.emit("own_run", seconds=trace.seconds, operations=trace.operations,
+                          stopped=trace.stopped, error=trace.error, exit_code=trace.exit_code,
+                          training_steps=max(trace.optimizer_steps, trace.backward_calls),
+                          output=trace.stdout[-2000:])
+        if trace.error is not None and trace.operations == 0:
+            return False
+        self._settings()
+        self._understood()
+        return True
+
+    def _choose_arguments(self):
+        """The first set of arguments the function accepts; a text when there is none."""
+        library = "torch" if "torch" in sys.modules else "numpy"
+        try:
+            space = self.program._namespace()
+            target = space
+            for part in self.program.function.split("."):
+                target = target[part] if isinstance(target, dict) else getattr(target, part)
+        except (KeyError, AttributeError):
+            return "there is no `%s` in it" % self.program.function
+        except Exception as error:
+            return "importing it raises %s: %s" % (type(error).__name__, error)
+        library = "torch" if "torch" in sys.modules else "numpy"
+        last = None
+        for shape, labels in plans(library):
+            try:
+                self.program.synthesised = Arguments(target, shape, labels, library)
+            except (TypeError, ValueError) as error:
+                return "its signature cannot be read: %s" % error
+            trace = self.program.run(Policy(time_limit=2.0))
+            if trace.error is None and trace.operations > 0:
+                return None
+            last = trace.error or last
+        return "no arguments were found that it accepts; the last attempt raised %s" % (
+            "%s: %s" % last[:2] if last else "nothing, but no array operation was seen")
+
+    def _settings(self):
+        ranges = self.plan.get("inputs", {})
+        frozen = set(self.plan.get("freeze", []))
+        names = set()
+        for info in self.baseline.inputs.values():
+            names.update(info.name.split(","))
+            if info.name in frozen:
+                info.frozen, info.why = True, "--freeze"
+            if info.name in ranges:
+                info.frozen = False
+                info.low, info.high = ranges[info.name]
+                info.why = "--input"
+                if info.kind == "weight":
+                    info.kind = "source"
+        unknown = sorted((frozen | set(ranges)) - names)
+        if unknown:
+            self.channel.emit("unknown_inputs", names=unknown, known=sorted(names))
+
+    def _understood(self):
+        trace = self.baseline
+        sites = [dict(site.as_json(), hits=count) for site, count in trace.hits.items()
+                 if soft_assertions.announced(site.function)]
+        inputs = []
+        for info in trace.inputs.values():
+            inputs.append({
+                "name": info.name, "kind": info.kind, "origin": info.origin, "file": info.file,
+                "line": info.line, "shape": info.shape(), "dtype": info.dtype(),
+                "low": info.low, "high": info.high, "why": info.why, "frozen": info.frozen,
+            })
+        self.channel.emit("understood", sites=sites, inputs=inputs)
+
+    # The search --------------------------------------------------------------------------------
+
+    def run_search(self):
+        started = time.perf_counter()
+        infos = [info for info in self.baseline.inputs.values()
+                 if not info.frozen and 0 not in info.shape()]
+        ranges = self.plan.get("inputs", {})
+        inputs, weights = [], []
+        for info in infos:
+            low, high = ranges.get(info.name, (None, None))
+            if sum(info.shape() or [1]) > 50000000:
+                continue
+            variable = Variable(info, low, high)
+            (weights if info.kind == "weight" else inputs).append(variable)
+        if self.plan.get("weights"):
+            inputs, weights = inputs + weights, []
+        options = {"timeout": self.plan["timeout"], "site_timeout": self.plan["site_timeout"],
+                   "exhaustive": bool(self.plan.get("strict"))}
+        self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
+        self.search.started = started
+        self.search.own_run()
+        self.search.run_levels(self.plan["level"])
+        if not self.search.budget.over():
+            precision.examine(self.search, self.plan["level"])
+        ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
+        for number, found in enumerate(ordered):
+            self._report(number, found)
+        reached = []
+        for site in self.search.sites:
+            reached.append(dict(site.as_json(), found=site.key() in self.search.found))
+        self.channel.emit("searched", seconds=time.perf_counter() - started,
+                          runs=self.search.runs, sites=reached,
+                          out_of_time=self.search.budget.over())
+
+    def _note(self, text):
+        self.channel.emit("note", text=text)
+
+    def _report(self, number, found):
+        identifier = "%s_line%d_%s" % (found.failure.site.function, found.failure.site.line,
+                                       found.oracle)
+        record = found.as_json(identifier)
+        folder = os.path.join(self.plan["output"], identifier)
+        os.makedirs(folder, exist_ok=True)
+        record["folder"] = folder
+        self._save_input(found, folder)
+        with open(os.path.join(folder, "reproduce.py"), "w", encoding="utf-8") as handle:
+            handle.write(reproduce.script(self.program, found, folder))
+        self.findings.append((identifier, found))
+        self.channel.emit("finding", **record)
+
+    def _save_input(self, found, folder):
+        """inputs_failed.npy: the changed inputs as one structured array, readable without pickles."""
+        import numpy
+        from .numpy_backend import ordinary_asarray
+        if not found.overrides:
+            fields = [(info.name, info) for info in self.baseline.inputs.values()
+                      if info.kind != "weight" and not info.frozen]
+            values = dict((name, Variable(info).own) for name, info in fields)
+        else:
+            values = dict((self.search.by_key[key].name, value)
+                          for key, value in found.overrides.items())
+        names = sorted(values)
+        if not names:
+            return
+        dtype = [(name, numpy.float64, values[name].shape) for name in names]
+        record = numpy.zeros((), dtype=dtype)
+        for name in names:
+            record[name] = ordinary_asarray(values[name])
+        numpy.save(os.path.join(folder, "inputs_failed.npy"), record, allow_pickle=False)
+
+    # Fixes -------------------------------------------------------------------------------------
+
+    def serve(self):
+        for command in self.channel.commands():
+            if command.get("command") == "check":
+                self._check(command)
+            elif command.get("command") == "finish":
+                break
+        self.channel.emit("finished")
+
+    def _check(self, command):
+        """Runs the program with a changed source on the failing and on its own input."""
+        found = dict(self.findings)[command["finding"]]
+        file = os.path.abspath(command["file"])
+        passed, reason = False, None
+        self.program.sources = {file: command["source"]}
+        try:
+            passed, reason = self._judge_fix(found)
+        finally:
+            self.program.sources = {}
+        self.channel.emit("checked", finding=command["finding"], fix=command["fix"], passed=passed,
+                          reason=reason)
+
+    def _judge_fix(self, found):
+        limit = self.search.time_limit * 4
+        own = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+        if own.error is not None and self.baseline.error is None:
+            return False, "the changed program raises %s: %s" % own.error[:2]
+        if found.level > 0:
+            if own.failures:
+                return False, "the changed program fails on its own data"
+            difference = compare_results(self.baseline, own)
+            if difference:
+                return False, difference
+        failing = self.program.run(Policy(
+            overrides=found.overrides, watch_gradients=self.search.trains,
+            backward_limit=1 if found.level not in (0, 4) else None, time_limit=limit))
+        if failing.error is not None and self.baseline.error is None:
+            return False, "the changed program raises %s: %s on the failing input" % \
+                failing.error[:2]
+        if failing.failures:
+            left = failing.failures[0]
+            return False, "still %s in %s at line %d" % (left.oracle, left.name, left.site.line)
+        return True, None
+
+
+def compare_results(before, after):
+    """Ordinary inputs must give the same results; a text when they do not."""
+    first, second = _numbers(before), _numbers(after)
+    if len(first) != len(second):
+        return "the changed program prints other results on its own data"
+    for one, two in zip(first, second):
+        if abs(one - two) > 1e-3 * max(abs(one), abs(two)) + 1e-4:
+            return "the result changes from %.6g to %.6g on the program's own data" % (one, two)
+    return None
+
+
+def _numbers(trace):
+    found = []
+    for token in trace.stdout.replace(",", " ").replace("(", " ").replace(")", " ").split():
+        try:
+            found.append(float(token.rstrip(".:;%")))
+        except ValueError:
+            continue
+    if trace.result is not None and hasattr(trace.result, "detach"):
+        found.extend(trace.result.detach().double().flatten()[:64].tolist())
+    return [value for value in found if value == value and abs(value) != float("inf")]
+
+
+def load(path):
+    with open(path, encoding="utf-8") as handle:
+        return json.load(handle)
+
+
