@@ -121,9 +121,6 @@ pub const COMPATIBILITY: &[Compatibility] = &[
     line("jax", "0.11.1", (12, 15), &[], 700),
 ];
 
-/// Disk needed by a package about which nothing is known.
-const UNKNOWN_MEGABYTES: u64 = 300;
-
 impl Compatibility {
     pub fn fits(&self, python: (u32, u32)) -> bool {
         python.0 == 3 && (self.pythons.0..=self.pythons.1).contains(&python.1)
@@ -212,20 +209,17 @@ pub fn compatible_lines(requirement: &Requirement) -> Vec<&'static Compatibility
     found
 }
 
-/// About how many bytes an environment for this requirement takes on this machine.
-pub fn bytes_on_disk(requirement: &Requirement) -> u64 {
-    let megabytes = match compatible_lines(requirement).first() {
-        // Elsewhere than on Linux x86-64 the wheels of torch come without the CUDA libraries.
-        Some(line)
-            if line.distribution == "torch"
-                && !cfg!(all(target_os = "linux", target_arch = "x86_64")) =>
-        {
-            line.megabytes.min(1200)
-        }
-        Some(line) => line.megabytes,
-        None => UNKNOWN_MEGABYTES,
+/// About how many bytes an environment for this requirement takes on this machine, if it is known.
+pub fn bytes_on_disk(requirement: &Requirement) -> Option<u64> {
+    let line = compatible_lines(requirement).first().copied()?;
+    // Elsewhere than on Linux x86-64 the wheels of torch come without the CUDA libraries.
+    let small_wheels = !cfg!(all(target_os = "linux", target_arch = "x86_64"));
+    let megabytes = if small_wheels && line.distribution == "torch" {
+        line.megabytes.min(1200)
+    } else {
+        line.megabytes
     };
-    megabytes * 1_000_000
+    Some(megabytes * 1_000_000)
 }
 
 #[cfg(test)]
@@ -254,6 +248,34 @@ mod tests {
         for library in LIBRARIES {
             let default = default_requirement(library.package).unwrap();
             assert_eq!(package_of(&default.distribution), library.package);
+        }
+    }
+
+    #[test]
+    fn the_user_page_shows_the_table_as_it_is() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/environments.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for (index, line) in COMPATIBILITY.iter().enumerate() {
+            let next = COMPATIBILITY
+                .get(index + 1)
+                .filter(|next| next.distribution == line.distribution)
+                .map_or_else(
+                    || "and newer".to_owned(),
+                    |next| format!("to before {}", next.from),
+                );
+            let beside: Vec<String> = line
+                .companions
+                .iter()
+                .map(|companion| format!("`{companion}`"))
+                .collect();
+            let row = format!(
+                "| {} | {} {next} | {} | {} |",
+                line.distribution,
+                line.from,
+                line.pythons_text(),
+                beside.join(", "),
+            );
+            assert!(page.contains(&row), "missing in the page: {row}");
         }
     }
 

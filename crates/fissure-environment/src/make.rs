@@ -18,6 +18,8 @@ use crate::{
 
 /// uv keeps finished downloads, so each attempt gets further on a bad line.
 const ATTEMPTS: u32 = 4;
+/// Free disk without which nothing is begun, for a package about which nothing is known.
+const UNKNOWN_NEEDS: u64 = 300_000_000;
 
 /// Makes an environment that satisfies `requirement`, or returns the one that is already there.
 /// `python` is the interpreter to build on; without it a fitting one is looked for.
@@ -130,7 +132,7 @@ fn name_of(requirement: &Requirement, version: &pep440_rs::Version, base: &Inter
 
 pub(crate) fn check_disk(store: &Store, requirement: &Requirement) -> Result<(), EnvironmentError> {
     // A seventh more: byte code, and what is unpacked before it is linked.
-    let needed = library::bytes_on_disk(requirement) / 7 * 8;
+    let needed = library::bytes_on_disk(requirement).map_or(UNKNOWN_NEEDS, |bytes| bytes / 7 * 8);
     let folder = store.folder();
     let free = machine::free_disk(folder)
         .map_err(EnvironmentError::io("ask the free space of", folder))?;

@@ -12,8 +12,8 @@ pub enum Progress {
         folder: PathBuf,
         python: PathBuf,
         python_version: String,
-        /// About how much disk it will take.
-        bytes: u64,
+        /// About how much disk it will take, if that is known.
+        bytes: Option<u64>,
     },
     /// A new step begins: `creating the environment`, `attempt 2 of 4`.
     Step(String),

@@ -1,5 +1,6 @@
 //! Which Python runs the library: the flags, and the resolution with its progress on the terminal.
 
+mod consent;
 mod describe;
 mod progress;
 
@@ -59,9 +60,25 @@ pub fn resolve_for(
     };
     let surroundings = Surroundings::from_process()?.with_python_path(python_path)?;
     let mut display = MakingDisplay::new();
-    let choice = fissure_environment::resolve(&surroundings, &wanted, &mut |news| {
-        display.show(news);
-    })
+    let mut find = |wanted: &Wanted| {
+        fissure_environment::resolve(&surroundings, wanted, &mut |news| display.show(news))
+    };
+    let only_look = Wanted {
+        offline: true,
+        ..wanted.clone()
+    };
+    let choice = match find(&only_look) {
+        Err(EnvironmentError::Offline { requirement, .. })
+            if !args.offline && !surroundings.offline() =>
+        {
+            // With --env the user has already said what to make.
+            if args.env.is_none() {
+                consent::ask(&surroundings, package, &parse_requirement(&requirement)?)?;
+            }
+            find(&wanted)
+        }
+        found => found,
+    }
     .map_err(as_usage)?;
     display.finish();
     eprintln!("fissure: using {}", choice.reason);

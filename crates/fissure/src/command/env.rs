@@ -133,6 +133,9 @@ fn list(surroundings: &Surroundings, json: bool) -> anyhow::Result<()> {
             managed.folder.display().to_string(),
         ]);
     }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
     for line in table.lines() {
         println!("{}", line.trim_end());
     }

@@ -44,9 +44,11 @@ impl MakingDisplay {
                 bytes,
                 ..
             } => {
+                let size = bytes.map_or_else(String::new, |bytes| {
+                    format!(", about {} on disk,", human_bytes(bytes))
+                });
                 self.say(&format!(
-                    "making the environment {name}: {requirement} for Python {python_version}, about {} in {}",
-                    human_bytes(bytes),
+                    "making the environment {name}: {requirement} for Python {python_version}{size} in {}",
                     folder.display(),
                 ));
             }
