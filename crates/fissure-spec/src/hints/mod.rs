@@ -8,6 +8,8 @@
 mod description;
 mod kind;
 mod phrase;
+mod shape_words;
+mod value_words;
 
 use fissure_model::{DtypeTerm, NdimTerm, Param, Range, ShapeTerm, Spec, Value};
 
@@ -62,8 +64,6 @@ fn param_hints(spec: &Spec, param: &Param) -> ParamHints {
         hints.stated = !hints.kinds.is_empty();
     }
     kind::from_name(spec, param, &mut hints);
-    if let Some(text) = &param.description {
-        description::read(text, spec, param, &mut hints);
-    }
+    description::read(spec, param, &mut hints);
     hints
 }

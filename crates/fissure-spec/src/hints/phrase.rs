@@ -27,6 +27,12 @@ pub(super) fn read(text: &str, hints: &mut ParamHints) {
             hints,
         );
     }
+    // In `Tensor or float` the word is about the number; only `LongTensor` is about the tensor.
+    if hints.kinds.iter().any(Kind::is_tensor) {
+        hints
+            .dtypes
+            .retain(|term| matches!(term, DtypeTerm::Exact(_)));
+    }
 }
 
 fn read_alternative(text: &str, hints: &mut ParamHints) {
