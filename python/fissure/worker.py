@@ -251,7 +251,6 @@ def start(adapter, settings, descriptors, parent):
     os.close(output)
     if settings["confine_signals"]:
         native.confine_signals()
-    os.chdir(settings["folder"])
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     endpoint = socket.socket(fileno=channel)
     if settings["task"] == "describe":

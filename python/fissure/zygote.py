@@ -116,7 +116,7 @@ class Zygote:
             _, status = os.waitpid(pid, 0)
             descriptor = self.workers.pop(pid, None)
             if descriptor in self.slots:
-                answer(self.slots[descriptor], {"ended": pid, "status": status})
+                answer(self.slots[descriptor], {"ended": {"pid": pid, "status": status}})
 
     def sweep(self):
         """Kills processes that outlived the worker which started them."""

@@ -15,6 +15,7 @@
 //! exit status, the process table, and the journal.
 
 mod arena;
+mod connection;
 mod encode;
 mod environment;
 mod error;

@@ -10,13 +10,13 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use fissure_model::Signature;
 
 use crate::arena::Arena;
+use crate::connection::{Connection, ForkError, ForkRequest, Task};
 use crate::environment::make_folders;
 use crate::error::ExecuteError;
 use crate::interpreter;
 use crate::options::{Batch, Event, PoolOptions, PoolStatistics, TargetInfo};
 use crate::slot::Slot;
-use crate::socket::Socket;
-use crate::worker::{ForkError, Stop, Task, Worker};
+use crate::worker::{Requested, Stop, Worker};
 use crate::zygote::Zygote;
 
 /// Batches that wait, per worker.
@@ -24,16 +24,6 @@ const QUEUE_PER_WORKER: usize = 2;
 /// Looking an object up may import half a library.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(60);
 const DESCRIBE_ATTEMPTS: usize = 2;
-
-/// The socket of one slot to one zygote.
-#[derive(Debug)]
-pub struct Connection {
-    pub socket: Socket,
-    /// Which zygote: the first is 1.
-    pub generation: u64,
-    /// Resident bytes of the zygote.
-    pub baseline: u64,
-}
 
 /// What slots have in common.
 pub struct Shared {
@@ -56,11 +46,7 @@ impl Shared {
         if let Some(found) = usable
             && let Some(socket) = found.take_slot(slot)
         {
-            return Ok(Connection {
-                socket,
-                generation: *generation,
-                baseline: found.baseline,
-            });
+            return Ok(Connection::new(socket, *generation, found.baseline));
         }
         // The old one ends before the new one imports: two at once would need twice the memory.
         drop(zygote.take());
@@ -71,11 +57,7 @@ impl Shared {
         let socket = new
             .take_slot(slot)
             .expect("a new zygote has the sockets of all slots");
-        let connection = Connection {
-            socket,
-            generation: *generation,
-            baseline: new.baseline,
-        };
+        let connection = Connection::new(socket, *generation, new.baseline);
         *zygote = Some(new);
         Ok(connection)
     }
@@ -255,7 +237,7 @@ impl Describer {
                     continue;
                 }
             };
-            match worker.ask(&connection.socket, path, DESCRIBE_TIMEOUT) {
+            match worker.ask(connection, path, DESCRIBE_TIMEOUT) {
                 Ok(answer) => {
                     return serde_json::from_slice(&answer)
                         .map_err(|error| failed(error.to_string()));
@@ -270,7 +252,7 @@ impl Describer {
         Err(failed(reason))
     }
 
-    fn ready(&mut self, shared: &Shared) -> Result<(&mut Worker, &Connection), ForkError> {
+    fn ready(&mut self, shared: &Shared) -> Result<(&mut Worker, &mut Connection), ForkError> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
             None => shared.connect(shared.options.workers, self.stale)?,
@@ -279,27 +261,26 @@ impl Describer {
         if self
             .worker
             .as_mut()
-            .is_some_and(|worker| !worker.is_ready(&connection.socket))
+            .is_some_and(|worker| !worker.is_ready(connection))
         {
             self.worker = None;
         }
         let worker = match self.worker.take() {
             Some(worker) => worker,
-            None => Worker::fork(
-                &connection.socket,
-                Task::Describe,
-                &shared.scratch.join("work"),
-                self.unused.file(),
-                self.unused.file(),
-                shared.options.sandbox.confine_writes,
-            )?,
+            None => {
+                let folder = shared.scratch.join("work");
+                let confine = shared.options.sandbox.confine_writes;
+                let request = ForkRequest::new(Task::Describe, &folder, confine);
+                let unused = self.unused.file();
+                Requested::new(connection, request, unused, unused)?.claim(connection)?
+            }
         };
         Ok((self.worker.insert(worker), connection))
     }
 
     fn retire(&mut self) {
-        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &self.connection)
-            && let Stop::ZygoteLost = worker.end(&connection.socket, Stop::Cancelled)
+        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &mut self.connection)
+            && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
         {
             self.stale = self
                 .connection

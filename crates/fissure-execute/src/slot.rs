@@ -9,13 +9,14 @@ use crossbeam_channel::{Receiver, Sender};
 use fissure_model::{Execution, Outcome};
 
 use crate::arena::Arena;
+use crate::connection::{Connection, ForkError, ForkRequest, Task};
 use crate::encode::Encoder;
 use crate::error::ExecuteError;
 use crate::journal::{Journal, SLOTS};
 use crate::options::{Batch, Event};
-use crate::pool::{Connection, Shared};
+use crate::pool::Shared;
 use crate::process::ExitStatus;
-use crate::worker::{ForkError, Limits, Message, Stop, Task, Worker};
+use crate::worker::{Limits, Message, Requested, Stop, Worker};
 
 const SIGKILL: i32 = 9;
 /// Deaths in a row without any input to blame, after which the machine is at fault.
@@ -40,6 +41,10 @@ pub struct Slot {
     events: Sender<Event>,
     connection: Option<Connection>,
     worker: Option<Worker>,
+    /// The next worker, forked ahead of time once this slot has lost one: then it will lose more,
+    /// and forking takes longer than everything else after a crash.
+    spare: Option<Requested>,
+    lost_before: bool,
     arena: Arena,
     journal: Journal,
     encoder: Encoder,
@@ -60,6 +65,8 @@ impl Slot {
             events,
             connection: None,
             worker: None,
+            spare: None,
+            lost_before: false,
             arena: Arena::new(
                 "fissure-arena",
                 shared.options.arena_bytes.next_multiple_of(4096),
@@ -137,6 +144,7 @@ impl Slot {
             if let Stop::Finished(_) = stop {
                 continue;
             }
+            self.lost_before = true;
             self.shared.count(|statistics| statistics.workers_lost += 1);
             let log = self.take_log();
             let running = self.journal.current();
@@ -187,7 +195,7 @@ impl Slot {
     fn run(&mut self, batch: &Batch, start: usize, end: usize) -> Result<Stop, ExecuteError> {
         self.ensure_worker()?;
         self.sequence += 1;
-        let (Some(worker), Some(connection)) = (&mut self.worker, &self.connection) else {
+        let (Some(worker), Some(connection)) = (&mut self.worker, &mut self.connection) else {
             unreachable!("ensure_worker leaves a worker and its connection");
         };
         worker.output.forget();
@@ -205,7 +213,7 @@ impl Slot {
             resident: connection.baseline + options.memory_limit,
             cancelled: self.shared.cancelled(),
         };
-        let stop = worker.run(&connection.socket, &self.journal, message, limits);
+        let stop = worker.run(connection, &self.journal, message, limits);
         if let Stop::ZygoteLost = stop {
             self.lose_zygote();
         }
@@ -269,55 +277,80 @@ impl Slot {
 
     /// Makes sure that there is a worker that takes messages.
     fn ensure_worker(&mut self) -> Result<(), ExecuteError> {
-        if let (Some(worker), Some(connection)) = (&mut self.worker, &self.connection)
-            && !worker.is_ready(&connection.socket)
+        if let (Some(worker), Some(connection)) = (&mut self.worker, &mut self.connection)
+            && !worker.is_ready(connection)
         {
             self.shared
                 .count(|statistics| statistics.workers_lost_idle += 1);
-            self.retire();
+            self.end_worker();
         }
         let mut attempts = 0;
         while self.worker.is_none() {
-            let connection = match self.connection.take() {
-                Some(connection) => connection,
-                None => self.shared.connect(self.number, self.stale)?,
-            };
-            self.clean_folder()?;
-            let forked = Worker::fork(
-                &connection.socket,
-                Task::Run,
-                &self.folder,
-                self.arena.file(),
-                self.journal.file(),
-                self.shared.options.sandbox.confine_writes,
-            );
-            match forked {
-                Ok(worker) => {
-                    self.shared
-                        .count(|statistics| statistics.workers_started += 1);
-                    self.worker = Some(worker);
-                    self.connection = Some(connection);
+            match self.fork() {
+                Ok(()) => self
+                    .shared
+                    .count(|statistics| statistics.workers_started += 1),
+                Err(error) if attempts == FRUITLESS => {
+                    return Err(match error {
+                        ForkError::Other(error) => error,
+                        ForkError::ZygoteLost => ExecuteError::ForkRefused {
+                            reason: "the zygote ends again and again".into(),
+                        },
+                    });
                 }
-                Err(ForkError::ZygoteLost) if attempts < FRUITLESS => {
-                    self.stale = Some(connection.generation);
-                }
-                Err(ForkError::Other(ExecuteError::ForkRefused { .. })) if attempts < FRUITLESS => {
-                    // Out of processes or memory for a moment.
-                    self.connection = Some(connection);
+                Err(ForkError::ZygoteLost) => self.lose_zygote(),
+                // Out of processes or memory for a moment.
+                Err(ForkError::Other(ExecuteError::ForkRefused { .. })) => {
                     std::thread::sleep(Duration::from_millis(100 << attempts));
-                }
-                Err(ForkError::ZygoteLost) => {
-                    let reason = "the zygote ends again and again".into();
-                    return Err(ExecuteError::ForkRefused { reason });
                 }
                 Err(ForkError::Other(error)) => return Err(error),
             }
             attempts += 1;
         }
+        if self.lost_before && self.spare.is_none() {
+            // Without a spare the next loss costs a little more, that is all.
+            self.spare = self.request().ok();
+        }
         Ok(())
     }
 
-    /// What inputs wrote is gone when the next worker starts.
+    /// Takes the spare worker, or waits for a new one.
+    fn fork(&mut self) -> Result<(), ForkError> {
+        self.clean_folder()?;
+        let requested = match self.spare.take() {
+            Some(spare) => spare,
+            None => self.request()?,
+        };
+        let Some(connection) = &mut self.connection else {
+            return Err(ForkError::ZygoteLost);
+        };
+        let mut worker = requested.claim(connection)?;
+        if worker.is_ready(connection) {
+            self.worker = Some(worker);
+            return Ok(());
+        }
+        if connection.is_lost() {
+            return Err(ForkError::ZygoteLost);
+        }
+        let reason = format!("it ended at once: {}", worker.output.text());
+        Err(ExecuteError::ForkRefused { reason }.into())
+    }
+
+    fn request(&mut self) -> Result<Requested, ForkError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => self.shared.connect(self.number, self.stale)?,
+        };
+        let confine = self.shared.options.sandbox.confine_writes;
+        Requested::new(
+            self.connection.insert(connection),
+            ForkRequest::new(Task::Run, &self.folder, confine),
+            self.arena.file(),
+            self.journal.file(),
+        )
+    }
+
+    /// What inputs wrote is gone when the next worker starts; it enters the new folder by name.
     fn clean_folder(&self) -> Result<(), ExecuteError> {
         // A folder that a target made unreadable stays; it does no harm.
         let _ = fs::remove_dir_all(&self.folder);
@@ -325,17 +358,27 @@ impl Slot {
     }
 
     fn lose_zygote(&mut self) {
+        self.spare = None;
         if let Some(connection) = self.connection.take() {
             self.stale = Some(connection.generation);
         }
     }
 
     /// Ends the worker, if there is one.
-    fn retire(&mut self) {
-        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &self.connection)
-            && let Stop::ZygoteLost = worker.end(&connection.socket, Stop::Cancelled)
+    fn end_worker(&mut self) {
+        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &mut self.connection)
+            && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
         {
             self.lose_zygote();
+        }
+    }
+
+    /// Ends the worker and its spare.
+    fn retire(&mut self) {
+        self.end_worker();
+        if let (Some(spare), Some(connection)) = (self.spare.take(), &mut self.connection) {
+            self.worker = spare.claim(connection).ok();
+            self.end_worker();
         }
     }
 }

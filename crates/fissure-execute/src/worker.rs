@@ -1,15 +1,13 @@
 //! One forked worker, seen from outside.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
-
+use crate::connection::{Connection, ForkError, ForkRequest};
 use crate::error::ExecuteError;
-use crate::journal::{Journal, SLOTS};
+use crate::journal::Journal;
 use crate::marshal::Marshal;
 use crate::output::Output;
 use crate::process::{self, ExitStatus};
@@ -17,46 +15,11 @@ use crate::socket::{Socket, wait_readable};
 
 /// Between two looks of the watchdog.
 const TICK: Duration = Duration::from_millis(20);
-/// For the zygote's answer to a request.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// For the zygote's report of a worker that was killed or is a zombie.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 /// For a worker to begin: it does so within milliseconds unless the machine is choking.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 const CHECK_NAN: i128 = 1;
-
-#[derive(Serialize)]
-struct ForkRequest<'a> {
-    task: &'a str,
-    folder: &'a Path,
-    slots: usize,
-    confine_signals: bool,
-}
-
-/// What the zygote says on the socket of a slot.
-#[derive(Deserialize)]
-struct Report {
-    forked: Option<i32>,
-    refused: Option<String>,
-    ended: Option<i32>,
-    status: Option<i32>,
-}
-
-/// What a worker is to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
-    Run,
-    Describe,
-}
-
-/// The zygote itself is gone or does not answer.
-#[derive(Debug, thiserror::Error)]
-pub enum ForkError {
-    #[error("the zygote is gone")]
-    ZygoteLost,
-    #[error(transparent)]
-    Other(#[from] ExecuteError),
-}
 
 /// The inputs `start..end` of what is in the arena.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +56,40 @@ pub enum Stop {
     Cancelled,
 }
 
+/// A worker that was asked for and may not be there yet.
+#[derive(Debug)]
+pub struct Requested {
+    channel: Socket,
+    output: Output,
+}
+
+impl Requested {
+    /// Asks the zygote for a worker with this arena and this journal.
+    pub fn new(
+        connection: &mut Connection,
+        request: ForkRequest<'_>,
+        arena: BorrowedFd<'_>,
+        journal: BorrowedFd<'_>,
+    ) -> Result<Requested, ForkError> {
+        let (channel, theirs) = Socket::pair().map_err(ExecuteError::system("create a socket"))?;
+        let (output, writer): (Output, OwnedFd) = Output::new()?;
+        connection.request(request, &[arena, journal, theirs.as_fd(), writer.as_fd()])?;
+        Ok(Requested { channel, output })
+    }
+
+    /// Waits until it is there.
+    pub fn claim(self, connection: &mut Connection) -> Result<Worker, ForkError> {
+        let pid = connection.forked()?;
+        Ok(Worker {
+            pid,
+            channel: self.channel,
+            channel_lost: false,
+            ended: false,
+            output: self.output,
+        })
+    }
+}
+
 #[derive(Debug)]
 pub struct Worker {
     pid: i32,
@@ -105,67 +102,16 @@ pub struct Worker {
 }
 
 impl Worker {
-    pub fn fork(
-        control: &Socket,
-        task: Task,
-        folder: &Path,
-        arena: BorrowedFd<'_>,
-        journal: BorrowedFd<'_>,
-        confine_signals: bool,
-    ) -> Result<Worker, ForkError> {
-        let (channel, theirs) = Socket::pair().map_err(ExecuteError::system("create a socket"))?;
-        let (output, writer) = Output::new()?;
-        let request = ForkRequest {
-            task: match task {
-                Task::Run => "run",
-                Task::Describe => "describe",
-            },
-            folder,
-            slots: SLOTS,
-            confine_signals,
-        };
-        let request = serde_json::to_vec(&request).map_err(|_| ExecuteError::ForkRefused {
-            reason: "the scratch folder's name is no text".into(),
-        })?;
-        let descriptors = [arena, journal, theirs.as_fd(), writer.as_fd()];
-        control
-            .send(&request, &descriptors)
-            .map_err(|_| ForkError::ZygoteLost)?;
-        let deadline = Instant::now() + ANSWER_TIMEOUT;
-        loop {
-            let report = match receive_report(control, deadline) {
-                Some(report) => report,
-                None => return Err(ForkError::ZygoteLost),
-            };
-            if let Some(reason) = report.refused {
-                return Err(ExecuteError::ForkRefused { reason }.into());
-            }
-            // Anything else is the late end of an earlier worker.
-            if let Some(pid) = report.forked {
-                return Ok(Worker {
-                    pid,
-                    channel,
-                    channel_lost: false,
-                    ended: false,
-                    output,
-                });
-            }
-        }
-    }
-
-    /// False when the worker has ended, or cannot be reached, before it got any work.
-    pub fn is_ready(&mut self, control: &Socket) -> bool {
-        while let Ok(message) = control.receive() {
-            let Some(message) = message else { return false };
-            self.ended |= parse(&message).is_some_and(|report| report.ended == Some(self.pid));
-        }
-        !self.channel_lost && !self.ended
+    /// False when the worker has ended, or cannot be reached any more.
+    pub fn is_ready(&mut self, connection: &mut Connection) -> bool {
+        self.ended |= connection.take_end(self.pid).is_some();
+        !(self.ended || self.channel_lost || connection.is_lost())
     }
 
     /// Gives the worker a message and watches over it until it stops.
     pub fn run(
         &mut self,
-        control: &Socket,
+        connection: &mut Connection,
         journal: &Journal,
         message: Message<'_>,
         limits: Limits<'_>,
@@ -180,8 +126,8 @@ impl Worker {
         let mut look = Instant::now() + TICK;
         let mut zombie_since = None;
         loop {
-            let now = Instant::now();
-            if let Some(stop) = self.wait_for_news(control, look.saturating_duration_since(now)) {
+            let wait = look.saturating_duration_since(Instant::now());
+            if let Some(stop) = self.wait_for_news(connection, wait) {
                 return self.settle(journal, message.sequence, stop);
             }
             if let Some(next) = journal.finished(message.sequence) {
@@ -193,22 +139,21 @@ impl Worker {
             }
             look = now + TICK.min(limits.timeout);
             let current = journal.current();
-            let timeout = if current.is_some() {
-                limits.timeout
-            } else {
-                limits.timeout.max(START_TIMEOUT)
+            let timeout = match current {
+                Some(_) => limits.timeout,
+                None => limits.timeout.max(START_TIMEOUT),
             };
             if watched.0 != current {
                 watched = (current, now);
             } else if now - watched.1 >= timeout {
-                return self.end(control, Stop::TimedOut(current));
+                return self.end(connection, Stop::TimedOut(current));
             }
             if limits.cancelled.load(Ordering::Relaxed) {
-                return self.end(control, Stop::Cancelled);
+                return self.end(connection, Stop::Cancelled);
             }
             match process::resident_with_children(self.pid) {
                 Some(resident) if resident > limits.resident => {
-                    return self.end(control, Stop::OutOfMemory(current));
+                    return self.end(connection, Stop::OutOfMemory(current));
                 }
                 Some(resident) if resident > 0 => zombie_since = None,
                 // Ended, and nobody told: the zygote does not do its work.
@@ -221,13 +166,13 @@ impl Worker {
     }
 
     /// Waits for the worker, the zygote, or output; says so if the worker cannot go on.
-    fn wait_for_news(&mut self, control: &Socket, timeout: Duration) -> Option<Stop> {
+    fn wait_for_news(&mut self, connection: &mut Connection, timeout: Duration) -> Option<Stop> {
         let channel = if self.channel_lost {
-            control.as_fd()
+            connection.as_fd()
         } else {
             self.channel.as_fd()
         };
-        let descriptors = [control.as_fd(), channel, self.output.as_fd()];
+        let descriptors = [connection.as_fd(), channel, self.output.as_fd()];
         // Only a full kernel refuses to poll: then the next look at the clock decides.
         let [zygote, worker, output] = wait_readable(&descriptors, timeout).unwrap_or([true; 3]);
         if output {
@@ -241,59 +186,42 @@ impl Worker {
             }
         }
         if zygote {
-            self.hear_zygote(control)
+            self.hear_zygote(connection)
         } else {
             None
         }
     }
 
-    fn hear_zygote(&mut self, control: &Socket) -> Option<Stop> {
-        match control.receive() {
-            Ok(Some(message)) => {
-                let report = parse(&message)?;
-                let status = report.status?;
-                self.ended |= report.ended == Some(self.pid);
-                self.ended
-                    .then(|| Stop::Died(ExitStatus::from_wait_status(status)))
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
-            Ok(None) | Err(_) => Some(Stop::ZygoteLost),
+    fn hear_zygote(&mut self, connection: &mut Connection) -> Option<Stop> {
+        let status = connection.take_end(self.pid);
+        self.ended |= status.is_some();
+        match status {
+            Some(status) => Some(Stop::Died(status)),
+            None => connection.is_lost().then_some(Stop::ZygoteLost),
         }
     }
 
     /// A worker that dies right after its last word has done its work all the same.
     fn settle(&mut self, journal: &Journal, sequence: u64, stop: Stop) -> Stop {
         self.output.drain();
-        match journal.finished(sequence) {
-            Some(next) => {
-                self.channel_lost = true;
-                Stop::Finished(next)
-            }
-            None => stop,
-        }
+        journal.finished(sequence).map_or(stop, Stop::Finished)
     }
 
     /// Kills the worker with its group, waits for the report, and returns `stop`.
-    pub fn end(&mut self, control: &Socket, stop: Stop) -> Stop {
+    pub fn end(&mut self, connection: &mut Connection, stop: Stop) -> Stop {
         if self.ended {
             return stop;
         }
         process::kill_group(self.pid);
-        let deadline = Instant::now() + REPORT_TIMEOUT;
-        while let Some(report) = receive_report(control, deadline) {
-            if report.ended == Some(self.pid) {
-                self.ended = true;
-                self.output.drain();
-                return stop;
-            }
-        }
-        Stop::ZygoteLost
+        self.ended = connection.wait_end(self.pid, REPORT_TIMEOUT).is_some();
+        self.output.drain();
+        if self.ended { stop } else { Stop::ZygoteLost }
     }
 
-    /// One question to a worker with [`Task::Describe`].
+    /// One question to a worker that describes.
     pub fn ask(
         &mut self,
-        control: &Socket,
+        connection: &mut Connection,
         question: &str,
         timeout: Duration,
     ) -> Result<Vec<u8>, String> {
@@ -306,7 +234,11 @@ impl Worker {
             if left.is_zero() {
                 return Err(format!("no answer after {} s", timeout.as_secs()));
             }
-            let descriptors = [control.as_fd(), self.channel.as_fd(), self.output.as_fd()];
+            let descriptors = [
+                connection.as_fd(),
+                self.channel.as_fd(),
+                self.output.as_fd(),
+            ];
             let [zygote, worker, output] =
                 wait_readable(&descriptors, left.min(TICK)).map_err(|error| error.to_string())?;
             if output {
@@ -316,7 +248,7 @@ impl Worker {
                 return Ok(answer);
             }
             if zygote {
-                match self.hear_zygote(control) {
+                match self.hear_zygote(connection) {
                     Some(Stop::Died(ExitStatus::Signal(signal))) => {
                         return Err(format!(
                             "looking it up ended the process by signal {signal}"
@@ -340,17 +272,4 @@ fn encode(message: Message<'_>) -> Vec<u8> {
     marshal.integer(message.table as i128);
     marshal.text(message.path);
     marshal.bytes
-}
-
-fn parse(message: &[u8]) -> Option<Report> {
-    serde_json::from_slice(message).ok()
-}
-
-/// The next report before `deadline`; `None` when there is none or the zygote is gone.
-fn receive_report(control: &Socket, deadline: Instant) -> Option<Report> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    match control.receive_within(left) {
-        Ok(Some(message)) => parse(&message),
-        Ok(None) | Err(_) => None,
-    }
 }

@@ -1,9 +1,11 @@
 //! Scripts in a fresh interpreter.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fissure_execute::{Ended, SandboxOptions, ScriptOptions, ScriptRun, run_script};
+
+use crate::support::python;
 
 struct Folder(tempfile::TempDir);
 
@@ -29,7 +31,7 @@ impl Folder {
     }
 
     fn run(&self, text: &str) -> ScriptRun {
-        run_script(Path::new("python3"), &self.script(text), self.options()).unwrap()
+        run_script(&python(), &self.script(text), self.options()).unwrap()
     }
 }
 
@@ -53,7 +55,7 @@ fn a_script_is_ended_at_its_limits() {
     let hang = folder.script("import time\nprint('x' * 1000000)\ntime.sleep(600)\n");
     let mut options = folder.options();
     options.timeout = Duration::from_millis(400);
-    let run = run_script(Path::new("python3"), &hang, options).unwrap();
+    let run = run_script(&python(), &hang, options).unwrap();
     assert_eq!(run.ended, Ended::Timeout);
     assert!(run.log.len() < 70_000);
 

@@ -11,8 +11,13 @@ pub fn planted_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/planted")
 }
 
+/// The interpreter under test: `FISSURE_TEST_PYTHON`, else the one on the path.
+pub fn python() -> PathBuf {
+    std::env::var_os("FISSURE_TEST_PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
+}
+
 pub fn planted_options(scratch: &Path) -> PoolOptions {
-    let mut options = PoolOptions::new("python3", "planted", scratch);
+    let mut options = PoolOptions::new(python(), "planted", scratch);
     options.extra_path = vec![planted_folder()];
     options.timeout = Duration::from_secs(5);
     options.memory_limit = 256 << 20;
