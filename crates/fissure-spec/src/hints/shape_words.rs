@@ -106,6 +106,9 @@ fn product(lower: &str, spec: &Spec) -> Option<ShapeTerm> {
         return dims(sizes, spec);
     }
     match lower {
+        "the tensor to be added" if spec.params.iter().any(|param| param.name == "batch1") => {
+            dims("batch,rows,columns", spec)
+        }
         "matrix to be multiplied" => dims("rows,inner", spec),
         "matrix to be added" | "a dense matrix to be added" => dims("rows,columns", spec),
         _ => None,
