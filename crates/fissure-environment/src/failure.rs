@@ -7,11 +7,36 @@ use crate::{EnvironmentError, process::Finished};
 /// Lines of the installer shown to the user.
 const SHOWN_LINES: usize = 15;
 
+const UNREACHABLE: &[&str] = &[
+    "dns error",
+    "name resolution",
+    "name or service not known",
+    "failed to lookup address",
+    "connection refused",
+    "connect error",
+    "failed to establish a new connection",
+    "network is unreachable",
+    "no route to host",
+    "certificate",
+    "cannot connect to proxy",
+];
+const BROKEN_OFF: &[&str] = &[
+    "timed out",
+    "timeout",
+    "error sending request",
+    "failed to fetch",
+    "failed to download",
+    "connection",
+    "incompleteread",
+];
+
 /// What a failed installation calls for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// Worth another attempt: what was downloaded is kept.
+    /// The download broke off. Worth another attempt: what was finished is kept.
     Network(String),
+    /// Nobody answers at the index's address. The installer has tried several times already.
+    Unreachable(String),
     /// No attempt will help: the wanted version does not exist for this Python.
     NoSolution(String),
     /// The user pressed Ctrl-C; the installer got it too.
@@ -32,23 +57,9 @@ impl Failure {
         let said = output.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
         // pip ends a failed download with "no matching distribution": the network comes first.
-        if finished.status.is_none()
-            || has(&[
-                "timed out",
-                "timeout",
-                "error sending request",
-                "failed to fetch",
-                "failed to download",
-                "connection",
-                "dns error",
-                "name resolution",
-                "temporary failure",
-                "network is unreachable",
-                "incompleteread",
-                "certificate",
-                "proxy",
-            ])
-        {
+        if has(UNREACHABLE) {
+            Self::Unreachable(output)
+        } else if finished.status.is_none() || has(BROKEN_OFF) {
             Self::Network(output)
         } else if has(&[
             "no solution found",
@@ -65,7 +76,7 @@ impl Failure {
 
     pub fn into_error(self, requirement: String, python_version: String) -> EnvironmentError {
         match self {
-            Self::Network(output) => EnvironmentError::Network {
+            Self::Network(output) | Self::Unreachable(output) => EnvironmentError::Network {
                 requirement,
                 output,
             },
@@ -101,10 +112,23 @@ mod tests {
             "  cause: operation timed out",
             "error: Failed to fetch: `https://index.example/simple/torch/`",
             "ReadTimeoutError: Read timed out.",
-            "Temporary failure in name resolution",
         ] {
             assert!(
                 matches!(failed(1 << 8, line), Failure::Network(_)),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_index_nobody_answers_for_is_told_from_a_slow_one() {
+        for line in [
+            "Temporary failure in name resolution",
+            "  cause: tcp connect error: Connection refused (os error 111)",
+            "NewConnectionError: Failed to establish a new connection",
+        ] {
+            assert!(
+                matches!(failed(1 << 8, line), Failure::Unreachable(_)),
                 "{line}"
             );
         }

@@ -244,7 +244,11 @@ impl Build<'_> {
             match self.install_with(installer, progress) {
                 Ok(()) => return Ok(installer.describe()),
                 // Another installer would meet the same index.
-                Err(failure @ (Failure::Interrupted | Failure::NoSolution(_))) => {
+                Err(
+                    failure @ (Failure::Interrupted
+                    | Failure::NoSolution(_)
+                    | Failure::Unreachable(_)),
+                ) => {
                     return Err(failure);
                 }
                 Err(failure) => {

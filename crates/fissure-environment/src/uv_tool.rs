@@ -82,7 +82,10 @@ pub(crate) fn provide(
             store.clear(NAME)?;
             match way(&work, &interpreter, &folder, progress) {
                 Ok(()) => {}
-                Err(failure @ (Failure::Interrupted | Failure::Network(_))) => {
+                Err(
+                    failure
+                    @ (Failure::Interrupted | Failure::Network(_) | Failure::Unreachable(_)),
+                ) => {
                     store.clear(NAME)?;
                     let version = interpreter.probe.python_version;
                     return Err(failure.into_error(NAME.to_owned(), version));

@@ -19,6 +19,7 @@ pub fn unless_offline(made: Result<Managed, EnvironmentError>) -> Option<Managed
 fn a_small_package_is_really_installed_found_and_removed() {
     let mut world = World::new();
     world.real_python();
+    world.borrow_uv();
     world.inherit_network();
     let Some(made) = unless_offline(world.make("six==1.16.0")) else {
         return;
@@ -39,6 +40,7 @@ fn a_small_package_is_really_installed_found_and_removed() {
 fn a_bare_name_gets_the_newest_version_and_is_named_after_it() {
     let mut world = World::new();
     world.real_python();
+    world.borrow_uv();
     world.inherit_network();
     let Some(made) = unless_offline(world.make("six<1.17")) else {
         return;
@@ -66,6 +68,7 @@ fn pip_serves_where_uv_does_not_run() {
 fn an_index_that_cannot_be_reached_is_said_so() {
     let mut world = World::new();
     world.real_python();
+    world.borrow_uv();
     world.set("PIP_INDEX_URL", "http://127.0.0.1:9/simple");
     world.set("PIP_RETRIES", "1");
     let error = world.make("six==1.16.0").unwrap_err();

@@ -59,6 +59,18 @@ impl World {
         }
     }
 
+    /// A uv that this machine already has saves installing one; without it nothing else changes.
+    pub fn borrow_uv(&self) {
+        let machine = Surroundings::from_process().unwrap();
+        let ours = machine.root.join("tools/uv/bin/uv");
+        if let Some(uv) = machine
+            .find_program("uv")
+            .or_else(|| machine.find_program(ours))
+        {
+            std::os::unix::fs::symlink(uv, self.path("bin/uv")).unwrap();
+        }
+    }
+
     pub fn surroundings(&self) -> Surroundings {
         Surroundings::new(self.path("fissure-home"), self.variables.clone())
     }
