@@ -8,6 +8,8 @@ use crate::mask::{mask, short_path};
 
 /// Frames of each sort that go into a signature.
 const TOP: usize = 3;
+/// What a runtime prints before it aborts is not longer than this.
+const RUNTIME_OUTPUT: usize = 4 << 10;
 
 static FAULTHANDLER_FRAME: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.+)$"#)
@@ -157,7 +159,14 @@ fn without_arguments(function: &str) -> &str {
     }
 }
 
-/// What the C and C++ runtimes said before the abort, masked; the last of each sort at most.
+/// The part of a log that belongs to the crash. A worker runs many inputs, and what it wrote for
+/// earlier ones stands before it.
+pub fn end_of_log(log: &str) -> &str {
+    let report = log.rfind("Fatal Python error: ").unwrap_or(log.len());
+    &log[log.floor_char_boundary(report.saturating_sub(RUNTIME_OUTPUT))..]
+}
+
+/// What the C and C++ runtimes said before the abort, masked; the last few at most.
 pub fn runtime_messages(log: &str) -> Vec<String> {
     let mut messages: Vec<String> = RUNTIME_MESSAGE
         .captures_iter(log)
@@ -225,6 +234,15 @@ frame #3: <unknown function> + 0x5 (0x7f78 in /x/libtorch_cpu.so)
                 "free(): invalid pointer"
             ]
         );
+    }
+
+    #[test]
+    fn what_an_earlier_input_printed_is_not_taken_for_the_crash() {
+        let log = format!("free(): invalid size\n{}{LOG}", "é ordinary\n".repeat(1000));
+        assert!(runtime_messages(end_of_log(&log)).is_empty());
+        assert_eq!(crashed_frames(end_of_log(&log)), crashed_frames(LOG));
+        let log = format!("free(): invalid size\n{LOG}");
+        assert_eq!(runtime_messages(end_of_log(&log)), ["free(): invalid size"]);
     }
 
     #[test]

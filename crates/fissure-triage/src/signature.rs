@@ -6,7 +6,7 @@ use fissure_model::{Api, Execution, Outcome, OutcomeKind, Verdict};
 use sha2::{Digest, Sha256};
 
 use crate::frames::{
-    crashed_frames, native_frames, raised_frames, recursion_cycle, runtime_messages,
+    crashed_frames, end_of_log, native_frames, raised_frames, recursion_cycle, runtime_messages,
 };
 use crate::mask::{file_name_part, mask};
 
@@ -51,6 +51,10 @@ pub fn signature(api: &Api, verdict: &Verdict, execution: &Execution) -> Signatu
         "api {}\nkind {}\ndetail {}",
         api.path, verdict.kind, verdict.detail
     );
+    if verdict.note {
+        // A hang that its input explains must not hide one that nothing explains.
+        text.push_str("\nnote");
+    }
     let mut add = |label: &str, parts: Vec<String>| {
         for part in parts {
             text.push('\n');
@@ -71,7 +75,7 @@ pub fn signature(api: &Api, verdict: &Verdict, execution: &Execution) -> Signatu
             }
         }
         Outcome::Crash { .. } | Outcome::Exit { .. } => {
-            if let Some(log) = &execution.log {
+            if let Some(log) = execution.log.as_deref().map(end_of_log) {
                 add("at", crashed_frames(log));
                 if verdict.kind == OutcomeKind::Crash {
                     add("runtime", runtime_messages(log));

@@ -117,6 +117,16 @@ fn kinds_and_apis_are_never_merged() {
 }
 
 #[test]
+fn a_hang_that_its_input_explains_does_not_hide_one_that_nothing_explains() {
+    let hang = |x: i128| {
+        let call = input(vec![keyword("x", Value::Int(x))]);
+        finding(api("torch.a"), call, execution(Outcome::Timeout, None))
+    };
+    assert!(hang(1 << 40).verdict.note);
+    assert_ne!(hang(1 << 40).id, hang(1).id);
+}
+
+#[test]
 fn the_collector_keeps_the_simplest_input_until_it_is_taken() {
     let mut collector = Collector::new();
     let api = api("torch.pool");
