@@ -40,7 +40,14 @@ fn main() -> anyhow::Result<()> {
 
 fn resident_mib() -> anyhow::Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("no VmRSS")?;
-    let kib: f64 = line.split_whitespace().nth(1).context("no figure")?.parse()?;
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .context("no VmRSS")?;
+    let kib: f64 = line
+        .split_whitespace()
+        .nth(1)
+        .context("no figure")?
+        .parse()?;
     Ok(kib / 1024.0)
 }

@@ -36,7 +36,12 @@ fn main() -> anyhow::Result<()> {
             mutations: vec![],
         })
         .collect();
-    pool.submit(Batch { id: 0, api, check_nan: false, inputs });
+    pool.submit(Batch {
+        id: 0,
+        api,
+        check_nan: false,
+        inputs,
+    });
     let mut gaps = Vec::new();
     let mut last: Option<Instant> = None;
     loop {

@@ -49,10 +49,22 @@ fn main() -> anyhow::Result<()> {
     let paths = [root().join("examples/specs"), root().join("benches/specs")];
     let loaded = fissure_spec::load_paths(&paths)?;
     let pool = start_pool(&python, scratch.path())?;
-    println!("torch {} on Python {}, one worker\n", pool.info().library_version, pool.info().python_version);
+    println!(
+        "torch {} on Python {}, one worker\n",
+        pool.info().library_version,
+        pool.info().python_version
+    );
     println!(
         "{:<38} {:>9} {:>10} {:>10} {:>8} {:>11} {:>8} {:>8} {:>9}",
-        "API", "accepted", "Fissure/s", "raw/s", "fork/s", "Hypothesis/s", "× fork", "× Hyp.", "cost µs"
+        "API",
+        "accepted",
+        "Fissure/s",
+        "raw/s",
+        "fork/s",
+        "Hypothesis/s",
+        "× fork",
+        "× Hyp.",
+        "cost µs"
     );
     let mut rows: Vec<Row> = Vec::new();
     for file in loaded.files {
@@ -111,7 +123,10 @@ fn measure(
     let fed = feed(pool, spec, &mut fresh, |fed| fed.elapsed >= limit)?;
     let baselines = baselines(spec, python, tools, &sample)?;
     let rate = |name: &str| -> anyhow::Result<f64> {
-        baselines.get(name).copied().with_context(|| format!("no figure for {name}"))
+        baselines
+            .get(name)
+            .copied()
+            .with_context(|| format!("no figure for {name}"))
     };
     Ok(Row {
         title: spec.api.title.clone(),
@@ -139,7 +154,10 @@ fn baselines(
         .env("OMP_NUM_THREADS", "1")
         .output()?;
     if !output.status.success() {
-        bail!("the baselines failed:\n{}", String::from_utf8_lossy(&output.stderr));
+        bail!(
+            "the baselines failed:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
     String::from_utf8(output.stdout)?
         .lines()

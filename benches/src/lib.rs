@@ -4,37 +4,36 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fissure_execute::{Batch, Event, Pool, PoolOptions, SandboxOptions};
+use anyhow::Context;
+use fissure_execute::{Batch, Event, Pool, PoolOptions};
 use fissure_generate::{GenerateOptions, Generator};
 use fissure_model::{Mode, Outcome, Spec};
+pub use fissure_testing::root;
 
 /// Inputs per batch, as in a long run of the product.
 const BATCH: u64 = 256;
 
-/// The repository's root.
-pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("benches/ is in the repository").into()
+/// The interpreter to measure: `FISSURE_TEST_PYTHON_TORCH` or the managed environment.
+pub fn python() -> anyhow::Result<PathBuf> {
+    fissure_testing::torch_python().context("the benchmarks need PyTorch")
 }
 
 /// One worker on PyTorch, with the planted test library beside it.
 pub fn start_pool(python: &Path, scratch: &Path) -> anyhow::Result<Pool> {
     Ok(Pool::start(PoolOptions {
-        python: python.to_owned(),
-        package: "torch".to_owned(),
         extra_path: vec![root().join("testdata/planted")],
-        workers: 1,
-        timeout: Duration::from_secs(10),
-        scratch: scratch.to_owned(),
-        sandbox: SandboxOptions { confine_writes: true, cut_network: true },
-        ..PoolOptions::default()
+        ..PoolOptions::new(python, "torch", scratch)
     })?)
 }
 
 /// A generator of conforming, unmutated inputs: what every baseline can be given too.
 pub fn generator(pool: &Pool, spec: &Spec) -> anyhow::Result<Generator> {
     let signature = pool.describe(&spec.api.path)?;
-    let options =
-        GenerateOptions { mode: Mode::Conform, mutate_ratio: 0.0, ..GenerateOptions::default() };
+    let options = GenerateOptions {
+        mode: Mode::Conform,
+        mutate_ratio: 0.0,
+        ..GenerateOptions::default()
+    };
     Ok(Generator::new(spec, Some(&signature), options, 0)?)
 }
 
@@ -63,17 +62,25 @@ pub fn feed(
             return Ok(fed);
         }
         while !done && in_flight < 3 {
-            let inputs = (number..number + BATCH).map(|n| generator.generate(n)).collect();
+            let inputs = (number..number + BATCH)
+                .map(|n| generator.generate(n))
+                .collect();
             number += BATCH;
-            pool.submit(Batch { id, api: api.clone(), check_nan: false, inputs });
+            pool.submit(Batch {
+                id,
+                api: api.clone(),
+                check_nan: false,
+                inputs,
+            });
             id += 1;
             in_flight += 1;
         }
         if let Event::Done { executions, .. } = pool.events().recv()? {
             in_flight -= 1;
             fed.inputs += executions.len() as u64;
-            let accepted =
-                executions.iter().filter(|e| matches!(e.outcome, Outcome::Accepted { .. }));
+            let accepted = executions
+                .iter()
+                .filter(|e| matches!(e.outcome, Outcome::Accepted { .. }));
             fed.accepted += accepted.count() as u64;
         }
     }

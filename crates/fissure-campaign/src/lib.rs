@@ -1,1 +1,23 @@
-//! Placeholder.
+//! The loop over APIs: generate, execute, judge, triage, store.
+//!
+//! [`run()`] drives one worker pool over any number of API plans and tells an observer what
+//! happens as [`RunEvent`]s. What is found is on disk before the observer hears of it, so that
+//! killing the program loses nothing that was reported.
+
+mod confirm;
+mod deny_list;
+mod event;
+mod keep;
+mod lane;
+mod options;
+mod run;
+mod schedule;
+mod store;
+mod tally;
+
+pub use deny_list::{Denied, DenyList, title_matches};
+pub use event::RunEvent;
+pub use options::RunOptions;
+pub use run::{CampaignError, run};
+pub use store::{FORMAT, RunFolder, RunHeader, StoreError};
+pub use tally::{ApiSummary, EndReason, RunSummary, Tally};

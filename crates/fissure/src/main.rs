@@ -1,1 +1,46 @@
-fn main() {}
+//! The command line.
+
+mod command;
+mod exit_status;
+mod target;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use exit_status::ExitStatus;
+
+/// Finds the cracks in deep-learning libraries and in the ML code built on them.
+///
+/// Exit codes: 0 no finding, 1 findings, 2 usage error, 3 Fissure itself failed.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Fuzz API functions from constraint files
+    Fuzz(Box<command::fuzz_args::FuzzArgs>),
+    /// Check and show constraint files
+    Specs(command::specs::SpecsArgs),
+    /// List, make and remove managed Python environments
+    Env(command::env::EnvArgs),
+    /// Check this machine: interpreters, libraries, sandbox
+    Doctor(command::doctor::DoctorArgs),
+}
+
+fn main() -> ExitCode {
+    // A reader that closes our output early (`fissure … | head`) ends us quietly, as it does any
+    // other Unix program; Rust's default turns it into a panic.
+    exit_status::end_quietly_on_closed_pipe();
+    let result = match Cli::parse().command {
+        Command::Fuzz(args) => command::fuzz::run(*args),
+        Command::Specs(args) => command::specs::run(args),
+        Command::Env(args) => command::env::run(args),
+        Command::Doctor(args) => command::doctor::run(args),
+    };
+    result.unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
+}

@@ -1,0 +1,129 @@
+//! Findings are tried in a fresh process before they are reported.
+//!
+//! What is tried is the very script the user gets: a plain interpreter, the library, no Fissure.
+//! It runs on threads of its own, so that fuzzing goes on meanwhile.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use fissure_execute::{Ended, ScriptOptions, run_script};
+use fissure_model::Finding;
+use fissure_triage::{ScriptEnd, ScriptRun};
+
+/// A finding and the API's position in the run.
+type Job = (usize, Box<Finding>);
+
+/// What came of the attempt: the finding with its reproduction filled in, or why it could not be
+/// tried.
+pub type Confirmed = (usize, Box<Finding>, Result<(), String>);
+
+pub struct Confirmer {
+    jobs: Option<Sender<Job>>,
+    results: Receiver<Confirmed>,
+    threads: Vec<JoinHandle<()>>,
+    pending: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct ConfirmOptions {
+    pub python: PathBuf,
+    pub script: ScriptOptions,
+    /// Attempts when the first one does not fail.
+    pub runs: u32,
+    pub threads: usize,
+}
+
+impl Confirmer {
+    pub fn start(options: ConfirmOptions) -> Self {
+        let (jobs, queue) = channel::<Job>();
+        let (sender, results) = channel();
+        let queue = Arc::new(Mutex::new(queue));
+        let threads = (0..options.threads.max(1))
+            .map(|_| {
+                let (queue, sender, options) = (queue.clone(), sender.clone(), options.clone());
+                std::thread::spawn(move || work(&queue, &sender, &options))
+            })
+            .collect();
+        Confirmer {
+            jobs: Some(jobs),
+            results,
+            threads,
+            pending: 0,
+        }
+    }
+
+    pub fn submit(&mut self, lane: usize, finding: Box<Finding>) {
+        let jobs = self
+            .jobs
+            .as_ref()
+            .expect("jobs are only dropped with the confirmer");
+        if jobs.send((lane, finding)).is_ok() {
+            self.pending += 1;
+        }
+    }
+
+    pub fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// A finished attempt, if there is one.
+    pub fn poll(&mut self) -> Option<Confirmed> {
+        match self.results.try_recv() {
+            Ok(confirmed) => {
+                self.pending -= 1;
+                Some(confirmed)
+            }
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+        }
+    }
+
+    /// Like [`Self::poll`], but waits.
+    pub fn wait(&mut self, limit: Duration) -> Option<Confirmed> {
+        let confirmed = self.results.recv_timeout(limit).ok()?;
+        self.pending -= 1;
+        Some(confirmed)
+    }
+}
+
+impl Drop for Confirmer {
+    fn drop(&mut self) {
+        self.jobs = None;
+        for thread in self.threads.drain(..) {
+            // A panic in a confirming thread has already lost only its own attempt.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(queue: &Mutex<Receiver<Job>>, results: &Sender<Confirmed>, options: &ConfirmOptions) {
+    loop {
+        let job = match queue.lock() {
+            Ok(queue) => queue.recv(),
+            Err(_) => return,
+        };
+        let Ok((lane, mut finding)) = job else { return };
+        let mut run = |script: &Path| run_once(script, options);
+        let outcome = fissure_triage::confirm(&mut finding, &mut run, options.runs)
+            .map(|_| ())
+            .map_err(|error| error.to_string());
+        if results.send((lane, finding, outcome)).is_err() {
+            return;
+        }
+    }
+}
+
+fn run_once(script: &Path, options: &ConfirmOptions) -> io::Result<ScriptRun> {
+    let run =
+        run_script(&options.python, script, options.script.clone()).map_err(io::Error::other)?;
+    let end = match run.ended {
+        Ended::Exit(code) => ScriptEnd::Exit(code),
+        Ended::Signal(signal) => ScriptEnd::Signal(signal),
+        Ended::Timeout => ScriptEnd::Timeout,
+        Ended::OutOfMemory => ScriptEnd::OutOfMemory,
+    };
+    Ok(ScriptRun { end, log: run.log })
+}

@@ -1,0 +1,35 @@
+//! What an observer of a run is told.
+
+use std::path::PathBuf;
+
+use fissure_model::{Api, Finding, Signature};
+
+use crate::{ApiSummary, Tally};
+
+#[derive(Debug)]
+pub enum RunEvent<'a> {
+    /// An API will not be fuzzed, and why.
+    Skipped { api: &'a Api, reason: String },
+    /// An API's first input is about to run.
+    Started {
+        api: &'a Api,
+        signature: &'a Signature,
+    },
+    /// A batch came back.
+    Progress {
+        api: &'a Api,
+        tally: &'a Tally,
+        max_inputs: Option<u64>,
+    },
+    /// A distinct failure was seen; its script is being tried in a fresh process.
+    Confirming { api: &'a Api, id: &'a str },
+    /// A distinct failure, confirmed (or labelled flaky) and written to its folder.
+    Found {
+        finding: &'a Finding,
+        folder: PathBuf,
+    },
+    /// All inputs of an API are done.
+    Finished { summary: &'a ApiSummary },
+    /// Something the user should know but that does not end the run.
+    Warning { message: String },
+}

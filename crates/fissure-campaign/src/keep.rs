@@ -1,0 +1,129 @@
+//! What is kept of an API's inputs: files of inputs and scripts, and DocTer's records.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fissure_model::{Api, ConcreteInput, Execution, OutcomeKind};
+use fissure_triage::Records;
+use serde::Serialize;
+
+use crate::{RunOptions, StoreError};
+
+/// The work folder of one API.
+pub struct Keeper {
+    dir: PathBuf,
+    records: Records,
+    save: bool,
+    scripts: bool,
+}
+
+/// `inputs/N.json`: the call as plain data.
+#[derive(Serialize)]
+struct InputFile<'a> {
+    api: &'a Api,
+    input: &'a ConcreteInput,
+}
+
+impl Keeper {
+    pub fn open(dir: &Path, api: &Api, options: &RunOptions) -> Result<Self, StoreError> {
+        let records = Records::open(dir, &config(api, options)).map_err(at(dir))?;
+        Ok(Keeper {
+            dir: dir.to_owned(),
+            records,
+            save: options.save,
+            scripts: options.scripts,
+        })
+    }
+
+    /// Records one input, and keeps it as a file if it failed or if every input is kept.
+    pub fn keep(
+        &mut self,
+        api: &Api,
+        input: &ConcreteInput,
+        execution: &Execution,
+    ) -> Result<(), StoreError> {
+        let kind = fissure_judge::kind(execution);
+        let ordinary = matches!(
+            kind,
+            OutcomeKind::Accepted | OutcomeKind::Rejected | OutcomeKind::NotBuilt
+        );
+        let (mut input_path, mut script_path) = (None, None);
+        if self.save || !ordinary {
+            let text = serde_json::to_string(&InputFile { api, input })
+                .expect("an input is plain data and always serialises");
+            input_path = Some(self.write("inputs", input.number, "json", &text)?);
+            if self.scripts {
+                let script = fissure_triage::script_for_input(api, input);
+                script_path = Some(self.write("scripts", input.number, "py", &script)?);
+            }
+        }
+        self.records
+            .input(
+                input.number,
+                kind,
+                &input.intent,
+                input_path.as_deref(),
+                script_path.as_deref(),
+                execution,
+            )
+            .map_err(at(&self.dir))
+    }
+
+    fn write(
+        &self,
+        folder: &str,
+        number: u64,
+        extension: &str,
+        text: &str,
+    ) -> Result<PathBuf, StoreError> {
+        let folder = self.dir.join(folder);
+        let path = folder.join(format!("{number:06}.{extension}"));
+        match fs::write(&path, text) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(&folder)
+                .and_then(|()| fs::write(&path, text))
+                .map_err(at(&path))?,
+            written => written.map_err(at(&path))?,
+        }
+        Ok(path)
+    }
+
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        self.records.flush().map_err(at(&self.dir))
+    }
+
+    pub fn finish(self, elapsed: Duration, coverage_csv: &str) -> Result<(), StoreError> {
+        self.records
+            .finish(elapsed, coverage_csv)
+            .map_err(at(&self.dir))
+    }
+}
+
+fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    let path = path.to_owned();
+    move |source| StoreError { path, source }
+}
+
+/// The settings under DocTer's names.
+fn config(api: &Api, options: &RunOptions) -> serde_json::Map<String, serde_json::Value> {
+    let generate = &options.generate;
+    let serde_json::Value::Object(config) = serde_json::json!({
+        "target": api.title,
+        "mode": generate.mode.to_string(),
+        "fuzz_optional_p": generate.optional_ratio,
+        "mutate_p": generate.mutate_ratio,
+        "guided_mutate": generate.guided_mutation,
+        "special_value": generate.special_values,
+        "model_test": generate.layer_call,
+        "check_nan": options.check_nan,
+        "gen_script": options.scripts,
+        "save": options.save,
+        "max_iter": options.max_inputs,
+        "max_time": options.max_time.map(|time| time.as_secs_f64()),
+        "seed": options.seed,
+    }) else {
+        unreachable!("the macro above makes an object")
+    };
+    config
+}

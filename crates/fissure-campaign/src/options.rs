@@ -1,0 +1,28 @@
+//! What a run is asked to do, once the command line has been understood.
+
+use std::time::Duration;
+
+use fissure_generate::GenerateOptions;
+
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    pub seed: u64,
+    /// Workers of the pool.
+    pub workers: usize,
+    pub generate: GenerateOptions,
+    /// Look for NaN in the results of APIs whose spec asks for it.
+    pub check_nan: bool,
+    /// Inputs per API; `None` runs until the time is up or the user stops it.
+    pub max_inputs: Option<u64>,
+    /// Wall-clock time per API.
+    pub max_time: Option<Duration>,
+    /// An API that hangs (or exhausts memory) this often is left: the rest of its inputs would
+    /// mostly wait for the watchdog.
+    pub max_hangs: u64,
+    /// Keep every input, not only those that fail.
+    pub save: bool,
+    /// Write a plain Python script for each kept input.
+    pub scripts: bool,
+    /// Runs of a finding's script in a fresh process when the first one does not fail.
+    pub confirm_runs: u32,
+}

@@ -1,0 +1,466 @@
+//! The main loop.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use fissure_execute::{Batch, Event, Pool, ScriptOptions};
+use fissure_generate::Generator;
+use fissure_judge::JudgeOptions;
+use fissure_model::{ConcreteInput, Execution, Finding, Outcome, OutcomeKind, Reproduction, Spec};
+use fissure_triage::{Candidate, Collector, Observed, Signature};
+
+use crate::confirm::{ConfirmOptions, Confirmed, Confirmer};
+use crate::keep::Keeper;
+use crate::lane::Lane;
+use crate::store::Record;
+use crate::{ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, StoreError};
+
+/// How often the loop looks up from waiting, for the clock and for the user's Ctrl-C.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long a new failure waits for a simpler input to show it too.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("failed to write a finding: {0}")]
+    Finding(#[source] fissure_triage::TriageError),
+    #[error("failed to run the library: {0}")]
+    Execute(#[from] fissure_execute::ExecuteError),
+    #[error("the workers cannot go on: {0}")]
+    Pool(String),
+}
+
+/// Fuzzes every spec with the pool, and returns when all are done or `stop` is set.
+pub fn run(
+    specs: &[Spec],
+    pool: &Pool,
+    deny_list: Option<&DenyList>,
+    script: ScriptOptions,
+    options: &RunOptions,
+    folder: &mut RunFolder,
+    stop: &AtomicBool,
+    observer: &mut dyn FnMut(RunEvent<'_>),
+) -> Result<RunSummary, CampaignError> {
+    let workers = options.workers;
+    let confirmer = Confirmer::start(ConfirmOptions {
+        python: pool.info().executable.clone(),
+        script,
+        runs: options.confirm_runs,
+        threads: workers,
+    });
+    let mut run = Run {
+        specs,
+        pool,
+        deny_list,
+        options,
+        folder,
+        stop,
+        observer,
+        confirmer,
+        collector: Collector::default(),
+        lanes: HashMap::new(),
+        waiting: (0..specs.len()).collect(),
+        in_flight: HashMap::new(),
+        next_batch_id: 0,
+        summary: RunSummary::default(),
+        finished: Vec::new(),
+        seen: Vec::new(),
+        found: vec![Found::default(); specs.len()],
+        workers,
+    };
+    run.drive()
+}
+
+struct Run<'a> {
+    specs: &'a [Spec],
+    pool: &'a Pool,
+    deny_list: Option<&'a DenyList>,
+    options: &'a RunOptions,
+    folder: &'a mut RunFolder,
+    stop: &'a AtomicBool,
+    observer: &'a mut dyn FnMut(RunEvent<'_>),
+    confirmer: Confirmer,
+    collector: Collector,
+    /// APIs under way, by their position in `specs`.
+    lanes: HashMap<usize, Lane>,
+    waiting: VecDeque<usize>,
+    /// Lane and index within it of each batch handed to the pool, by batch id.
+    in_flight: HashMap<u64, (usize, u64)>,
+    next_batch_id: u64,
+    summary: RunSummary,
+    /// APIs that are done, by position in `specs`.
+    finished: Vec<(usize, ApiSummary)>,
+    /// Failures not yet handed to the confirmer: API, since when, signature.
+    seen: Vec<(usize, Instant, Signature)>,
+    /// What was found, by position in `specs`: a finding may be confirmed after its API is done.
+    found: Vec<Found>,
+    workers: usize,
+}
+
+#[derive(Clone, Default)]
+struct Found {
+    findings: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Run<'_> {
+    fn drive(&mut self) -> Result<RunSummary, CampaignError> {
+        let started = Instant::now();
+        let mut cancelled = false;
+        loop {
+            if self.stop.load(Ordering::Relaxed) && !cancelled {
+                cancelled = true;
+                self.summary.interrupted = true;
+                self.waiting.clear();
+                self.lanes.values_mut().for_each(Lane::interrupt);
+                self.pool.cancel();
+            }
+            self.open_lanes()?;
+            self.hand_out();
+            self.close_lanes()?;
+            self.confirm_seen(|_, since| since.elapsed() >= PATIENCE);
+            if self.lanes.is_empty() && self.waiting.is_empty() && self.in_flight.is_empty() {
+                break;
+            }
+            if let Ok(event) = self.pool.events().recv_timeout(TICK) {
+                self.handle(event)?;
+                while let Ok(event) = self.pool.events().try_recv() {
+                    self.handle(event)?;
+                }
+            }
+            while let Some(confirmed) = self.confirmer.poll() {
+                self.report(confirmed)?;
+            }
+            if let Some(message) = self.pool.failure() {
+                return Err(CampaignError::Pool(message));
+            }
+        }
+        while self.confirmer.pending() > 0 {
+            if let Some(confirmed) = self.confirmer.wait(TICK) {
+                self.report(confirmed)?;
+            }
+        }
+        self.summary.elapsed = started.elapsed();
+        self.finished.sort_by_key(|(at, _)| *at);
+        for (at, mut api) in self.finished.drain(..) {
+            let found = std::mem::take(&mut self.found[at]);
+            api.findings = found.findings;
+            api.notes = found.notes;
+            self.summary.apis.push(api);
+        }
+        self.folder.write_summary(&self.summary)?;
+        Ok(std::mem::take(&mut self.summary))
+    }
+
+    /// Keeps one API more under way than there are workers, so that one that waits (for feedback,
+    /// for the watchdog) leaves nobody idle.
+    fn open_lanes(&mut self) -> Result<(), CampaignError> {
+        while self.lanes.len() <= self.workers {
+            let Some(at) = self.waiting.pop_front() else {
+                break;
+            };
+            let spec = &self.specs[at];
+            match self.prepare(at)? {
+                Ok(lane) => {
+                    self.folder.append(&Record::Started {
+                        api: &spec.api.title,
+                    })?;
+                    self.lanes.insert(at, lane);
+                }
+                Err(reason) => {
+                    self.folder.append(&Record::Skipped {
+                        api: &spec.api.title,
+                        reason: &reason,
+                    })?;
+                    self.summary
+                        .skipped
+                        .push((spec.api.title.clone(), reason.clone()));
+                    (self.observer)(RunEvent::Skipped {
+                        api: &spec.api,
+                        reason,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A lane for the spec, or the reason why there is none.
+    fn prepare(&mut self, at: usize) -> Result<Result<Lane, String>, CampaignError> {
+        let spec = &self.specs[at];
+        if let Some(denied) = self.deny_list.and_then(|list| list.check(&spec.api.title)) {
+            return Ok(Err(format!(
+                "left out by default: it {} (--include-denied fuzzes it)",
+                denied.reason
+            )));
+        }
+        let signature = self.pool.describe(&spec.api.path)?;
+        if let Some(why) = &signature.missing {
+            return Ok(Err(format!(
+                "not in {} {}: {why}",
+                spec.api.package, signature.library_version
+            )));
+        }
+        if !signature.callable {
+            return Ok(Err("it is not callable".to_owned()));
+        }
+        let generator = Generator::new(
+            spec,
+            Some(&signature),
+            self.options.generate.clone(),
+            self.options.seed,
+        );
+        Ok(match generator {
+            Ok(generator) => {
+                (self.observer)(RunEvent::Started {
+                    api: &spec.api,
+                    signature: &signature,
+                });
+                let keeper = Keeper::open(&self.api_folder(at), &spec.api, self.options)?;
+                Ok(Lane::new(spec, generator, keeper, self.options))
+            }
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// DocTer's users know one work folder per API; overloads of one title get one each.
+    fn api_folder(&self, at: usize) -> PathBuf {
+        if self.specs.len() == 1 {
+            return self.folder.path().to_owned();
+        }
+        let title = &self.specs[at].api.title;
+        let earlier = self.specs[..at]
+            .iter()
+            .filter(|spec| spec.api.title == *title)
+            .count();
+        let name = fissure_triage::file_name_part(title);
+        let apis = self.folder.path().join("apis");
+        match earlier {
+            0 => apis.join(&*name),
+            n => apis.join(format!("{name}-{}", n + 1)),
+        }
+    }
+
+    fn hand_out(&mut self) {
+        // One batch running and two queued per worker: `submit` never blocks.
+        let capacity = self.workers * 3;
+        let mut order: Vec<usize> = self.lanes.keys().copied().collect();
+        order.sort_unstable();
+        let mut progressed = true;
+        while progressed && self.in_flight.len() < capacity {
+            progressed = false;
+            for at in &order {
+                if self.in_flight.len() >= capacity {
+                    break;
+                }
+                let Some(lane) = self.lanes.get_mut(at) else {
+                    continue;
+                };
+                let Some((index, mut batch)) = lane.next_batch() else {
+                    continue;
+                };
+                batch.id = self.next_batch_id;
+                self.next_batch_id += 1;
+                self.in_flight.insert(batch.id, (*at, index));
+                self.pool.submit(batch);
+                progressed = true;
+            }
+        }
+    }
+
+    fn close_lanes(&mut self) -> Result<(), CampaignError> {
+        let finished: Vec<usize> = self
+            .lanes
+            .iter()
+            .filter(|(_, lane)| lane.is_finished())
+            .map(|(at, _)| *at)
+            .collect();
+        if !finished.is_empty() {
+            self.confirm_seen(|at, _| finished.contains(&at));
+        }
+        for at in finished {
+            if let Some(lane) = self.lanes.remove(&at) {
+                let summary = lane.summary();
+                lane.close()?;
+                self.folder.append(&Record::Finished(&summary))?;
+                (self.observer)(RunEvent::Finished { summary: &summary });
+                self.finished.push((at, summary));
+            }
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, event: Event) -> Result<(), CampaignError> {
+        match event {
+            Event::Abnormal {
+                batch,
+                input,
+                execution,
+            } => {
+                if let Some((at, _)) = self.in_flight.get(&batch).copied() {
+                    self.look(at, &input, &execution)?;
+                }
+                Ok(())
+            }
+            Event::Done {
+                batch,
+                executions,
+                busy,
+            } => self.complete(batch, &executions, busy),
+        }
+    }
+
+    fn complete(
+        &mut self,
+        batch: Batch,
+        executions: &[Execution],
+        busy: Duration,
+    ) -> Result<(), CampaignError> {
+        let Some((at, index)) = self.in_flight.remove(&batch.id) else {
+            return Ok(());
+        };
+        for (input, execution) in batch.inputs.iter().zip(executions) {
+            // Whatever ended a process came as an event of its own, at once.
+            if matches!(
+                execution.outcome,
+                Outcome::Accepted { nan: true } | Outcome::Rejected(_)
+            ) {
+                self.look(at, input, execution)?;
+            }
+        }
+        let Some(lane) = self.lanes.get_mut(&at) else {
+            return Ok(());
+        };
+        for (input, execution) in batch.inputs.iter().zip(executions) {
+            lane.keeper.keep(&lane.api, input, execution)?;
+        }
+        lane.keeper.flush()?;
+        let before = lane.tally.clone();
+        lane.complete(
+            index,
+            batch.inputs.iter().map(|input| input.intent.clone()),
+            executions,
+            busy,
+        );
+        let accepted = lane.tally.accepted() - before.accepted();
+        let rejected =
+            lane.tally.count(OutcomeKind::Rejected) - before.count(OutcomeKind::Rejected);
+        let inputs = executions.len() as u64;
+        self.folder.append(&Record::Batch {
+            api: &lane.api.title,
+            first: batch.inputs.first().map_or(0, |input| input.number),
+            inputs,
+            accepted,
+            rejected,
+            other: inputs - accepted - rejected,
+        })?;
+        (self.observer)(RunEvent::Progress {
+            api: &lane.api,
+            tally: &lane.tally,
+            max_inputs: lane.max_inputs(),
+        });
+        Ok(())
+    }
+
+    /// Judges one execution and remembers a failure not seen before.
+    fn look(
+        &mut self,
+        at: usize,
+        input: &ConcreteInput,
+        execution: &Execution,
+    ) -> Result<(), CampaignError> {
+        let api = &self.specs[at].api;
+        let judge = JudgeOptions {
+            check_nan: self.options.check_nan,
+        };
+        let Some(verdict) = fissure_judge::judge(api, input, execution, &judge) else {
+            return Ok(());
+        };
+        let observed = self.collector.observe(api, &verdict, input, execution);
+        if let Observed::New(signature) = observed {
+            self.folder.append(&Record::Seen {
+                api: &api.title,
+                id: &fissure_triage::finding_id(api, &verdict, &signature),
+                number: input.number,
+            })?;
+            self.seen.push((at, Instant::now(), signature));
+        }
+        Ok(())
+    }
+
+    /// Hands failures that had their time to show a simpler input to the confirmer.
+    fn confirm_seen(&mut self, ready: impl Fn(usize, Instant) -> bool) {
+        let (now, later) = std::mem::take(&mut self.seen)
+            .into_iter()
+            .partition(|(at, since, _)| ready(*at, *since));
+        self.seen = later;
+        let now: Vec<(usize, Instant, Signature)> = now;
+        for (at, _, signature) in now {
+            if let Some(candidate) = self.collector.take(&signature) {
+                let finding = self.finding(at, candidate, &signature);
+                (self.observer)(RunEvent::Confirming {
+                    api: &finding.api,
+                    id: &finding.id,
+                });
+                self.confirmer.submit(at, Box::new(finding));
+            }
+        }
+    }
+
+    fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
+        let api = self.specs[at].api.clone();
+        Finding {
+            id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
+            api,
+            verdict: candidate.verdict,
+            signature: signature.text().to_owned(),
+            input: candidate.input,
+            execution: candidate.execution,
+            reproduction: None,
+            library_version: self.pool.info().library_version.clone(),
+            python_version: self.pool.info().python_version.clone(),
+            seed: self.options.seed,
+        }
+    }
+
+    fn report(&mut self, (at, finding, outcome): Confirmed) -> Result<(), CampaignError> {
+        if let Err(message) = outcome {
+            (self.observer)(RunEvent::Warning {
+                message: format!("failed to try {} in a fresh process: {message}", finding.id),
+            });
+        }
+        let folder: PathBuf = fissure_triage::write_finding(&self.folder.findings(), &finding)
+            .map_err(CampaignError::Finding)?;
+        let reproduction = finding.reproduction.unwrap_or(Reproduction {
+            failures: 0,
+            runs: 0,
+        });
+        self.folder.append(&Record::Found {
+            api: &finding.api.title,
+            id: &finding.id,
+            kind: finding.verdict.kind.name(),
+            number: finding.input.number,
+            failures: reproduction.failures,
+            runs: reproduction.runs,
+        })?;
+        let found = &mut self.found[at];
+        if finding.is_note() {
+            found.notes.push(finding.id.clone());
+            self.summary.notes += 1;
+        } else {
+            found.findings.push(finding.id.clone());
+            self.summary.findings += 1;
+            self.summary.flaky += u64::from(!reproduction.is_stable());
+        }
+        (self.observer)(RunEvent::Found {
+            finding: &finding,
+            folder,
+        });
+        Ok(())
+    }
+}

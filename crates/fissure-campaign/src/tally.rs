@@ -1,0 +1,157 @@
+//! Counting, and the summaries made of it.
+
+use std::time::Duration;
+
+use fissure_model::{Api, Intent, OutcomeKind};
+use serde::{Deserialize, Serialize};
+
+/// Counts of one API.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    pub inputs: u64,
+    /// One count per [`OutcomeKind`], in the order of [`OutcomeKind::ALL`].
+    counts: [u64; OutcomeKind::ALL.len()],
+    pub conforming: u64,
+    pub conforming_accepted: u64,
+    pub violating: u64,
+    pub violating_accepted: u64,
+}
+
+impl Tally {
+    pub fn add(&mut self, kind: OutcomeKind, intent: &Intent) {
+        self.inputs += 1;
+        self.counts[kind as usize] += 1;
+        // A NaN is a result: the call was accepted.
+        let accepted = u64::from(matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan));
+        match intent {
+            Intent::Conform => {
+                self.conforming += 1;
+                self.conforming_accepted += accepted;
+            }
+            Intent::Violate { .. } => {
+                self.violating += 1;
+                self.violating_accepted += accepted;
+            }
+            Intent::Ignore => {}
+        }
+    }
+
+    pub fn count(&self, kind: OutcomeKind) -> u64 {
+        self.counts[kind as usize]
+    }
+
+    /// Calls that returned, with or without a NaN in the result.
+    pub fn accepted(&self) -> u64 {
+        self.count(OutcomeKind::Accepted) + self.count(OutcomeKind::Nan)
+    }
+
+    /// Accepted share in percent; `None` before the first input.
+    pub fn accepted_percent(&self) -> Option<f64> {
+        (self.inputs > 0).then(|| 100.0 * self.accepted() as f64 / self.inputs as f64)
+    }
+
+    /// Accepted share of the conforming inputs in percent.
+    pub fn conforming_percent(&self) -> Option<f64> {
+        (self.conforming > 0)
+            .then(|| 100.0 * self.conforming_accepted as f64 / self.conforming as f64)
+    }
+
+    pub fn merge(&mut self, other: &Tally) {
+        self.inputs += other.inputs;
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            *mine += theirs;
+        }
+        self.conforming += other.conforming;
+        self.conforming_accepted += other.conforming_accepted;
+        self.violating += other.violating;
+        self.violating_accepted += other.violating_accepted;
+    }
+}
+
+/// Why an API's inputs ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EndReason {
+    /// All inputs asked for were run.
+    Complete,
+    /// The time per API was up.
+    TimeUp,
+    /// Too many inputs hung or exhausted memory.
+    TooManyHangs,
+    /// The user stopped the run.
+    Interrupted,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ApiSummary {
+    pub api: Api,
+    pub tally: Tally,
+    /// From the first batch handed out to the last one back.
+    pub elapsed: Duration,
+    /// What workers spent on this API's inputs.
+    pub busy: Duration,
+    pub end: EndReason,
+    /// Ids of its findings; notes are not among them.
+    pub findings: Vec<String>,
+    pub notes: Vec<String>,
+    /// The commonest reasons for rejection, most frequent first.
+    pub rejections: Vec<(String, u64)>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RunSummary {
+    pub apis: Vec<ApiSummary>,
+    pub skipped: Vec<(String, String)>,
+    pub findings: u64,
+    pub flaky: u64,
+    pub notes: u64,
+    pub elapsed: Duration,
+    pub interrupted: bool,
+}
+
+impl RunSummary {
+    pub fn total(&self) -> Tally {
+        let mut total = Tally::default();
+        for api in &self.apis {
+            total.merge(&api.tally);
+        }
+        total
+    }
+
+    /// Mean over APIs of the accepted share of conforming inputs, in percent.
+    pub fn mean_conforming_percent(&self) -> Option<f64> {
+        let shares: Vec<f64> = self
+            .apis
+            .iter()
+            .filter_map(|api| api.tally.conforming_percent())
+            .collect();
+        (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nan_counts_as_accepted_and_a_crash_does_not() {
+        let mut tally = Tally::default();
+        tally.add(OutcomeKind::Nan, &Intent::Conform);
+        tally.add(OutcomeKind::Crash, &Intent::Conform);
+        assert_eq!(tally.conforming_percent(), Some(50.0));
+        assert_eq!(tally.accepted(), 1);
+    }
+
+    #[test]
+    fn counts_follow_the_order_of_all_kinds() {
+        let mut tally = Tally::default();
+        for kind in OutcomeKind::ALL {
+            tally.add(kind, &Intent::Ignore);
+        }
+        assert!(
+            OutcomeKind::ALL
+                .into_iter()
+                .all(|kind| tally.count(kind) == 1)
+        );
+    }
+}

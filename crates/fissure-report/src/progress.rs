@@ -1,0 +1,209 @@
+//! What a user sees while a run goes on.
+//!
+//! In a terminal: one line that is redrawn. Otherwise: lines that can be searched, each starting
+//! with a word that says what it is (`start`, `found`, `done`, `skip`, `note`, `warning`).
+
+#![expect(clippy::print_stderr, reason = "this is the file that prints")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use fissure_campaign::{RunEvent, Tally};
+use fissure_model::Finding;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::human_duration;
+
+/// How often a run that is not watched in a terminal says where it is.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    Terminal,
+    Plain,
+    /// Findings and warnings only.
+    Quiet,
+}
+
+pub struct Progress {
+    style: Style,
+    verbose: bool,
+    bar: Option<ProgressBar>,
+    started: Instant,
+    last_plain: Instant,
+    /// Inputs and accepted inputs of the APIs under way, by title.
+    active: BTreeMap<String, (u64, u64)>,
+    done: (u64, u64),
+    finished: usize,
+    apis: usize,
+    findings: u64,
+    notes: u64,
+}
+
+impl Progress {
+    pub fn new(style: Style, verbose: bool, apis: usize) -> Self {
+        let bar = (style == Style::Terminal).then(|| {
+            let bar = ProgressBar::new(apis as u64);
+            bar.set_style(
+                ProgressStyle::with_template(
+                    "{spinner} [{elapsed}] {bar:24} {pos}/{len} APIs  {msg}",
+                )
+                .expect("the template is constant"),
+            );
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        });
+        Progress {
+            style,
+            verbose,
+            bar,
+            started: Instant::now(),
+            last_plain: Instant::now(),
+            active: BTreeMap::new(),
+            done: (0, 0),
+            finished: 0,
+            apis,
+            findings: 0,
+            notes: 0,
+        }
+    }
+
+    pub fn observe(&mut self, event: RunEvent<'_>) {
+        match event {
+            RunEvent::Skipped { api, reason } => {
+                self.finished += 1;
+                self.line(
+                    &format!("skip   {}: {reason}", api.title),
+                    self.style != Style::Quiet,
+                );
+                self.advance();
+            }
+            RunEvent::Started { api, .. } => {
+                self.active.insert(api.title.clone(), (0, 0));
+                self.line(&format!("start  {}", api.title), self.verbose);
+            }
+            RunEvent::Progress { api, tally, .. } => {
+                self.active
+                    .insert(api.title.clone(), (tally.inputs, tally.accepted()));
+                self.refresh();
+            }
+            RunEvent::Confirming { id, .. } => {
+                self.line(&format!("try    {id} in a fresh process"), self.verbose);
+            }
+            RunEvent::Found { finding, folder } => self.found(finding, &folder),
+            RunEvent::Finished { summary } => {
+                self.finished += 1;
+                let (inputs, accepted) = self.active.remove(&summary.api.title).unwrap_or((0, 0));
+                self.done.0 += inputs;
+                self.done.1 += accepted;
+                let line = done_line(&summary.api.title, &summary.tally, summary.elapsed);
+                let wanted = self.verbose || (self.style == Style::Plain && self.apis > 1);
+                self.line(&line, wanted);
+                if self.verbose {
+                    for (reason, count) in summary.rejections.iter().take(5) {
+                        self.line(&format!("       {count:>6} × {reason}"), true);
+                    }
+                }
+                self.advance();
+            }
+            RunEvent::Warning { message } => self.line(&format!("warning: {message}"), true),
+        }
+    }
+
+    fn found(&mut self, finding: &Finding, folder: &Path) {
+        let (word, label) = if finding.is_note() {
+            self.notes += 1;
+            let label = if finding.verdict.note {
+                "explained by the input"
+            } else {
+                "not seen again"
+            };
+            ("note ", label.to_owned())
+        } else {
+            self.findings += 1;
+            (
+                "FOUND",
+                match finding.reproduction {
+                    Some(tried) if tried.is_stable() => "reproduces in a fresh process".to_owned(),
+                    Some(tried) => format!("flaky: {} of {} runs", tried.failures, tried.runs),
+                    None => "not tried".to_owned(),
+                },
+            )
+        };
+        self.line(
+            &format!(
+                "{word}  {} {} {} (input {}, {label})\n       {}",
+                finding.api.title,
+                finding.verdict.kind,
+                finding.verdict.detail,
+                finding.input.number,
+                folder.join("reproduce.py").display()
+            ),
+            !finding.is_note() || self.style != Style::Quiet,
+        );
+    }
+
+    fn line(&self, text: &str, wanted: bool) {
+        if !wanted {
+            return;
+        }
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => eprintln!("{text}"),
+        }
+    }
+
+    fn advance(&self) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.finished as u64);
+        }
+    }
+
+    fn refresh(&mut self) {
+        let (inputs, accepted) = self
+            .active
+            .values()
+            .fold(self.done, |total, api| (total.0 + api.0, total.1 + api.1));
+        let seconds = self.started.elapsed().as_secs_f64().max(1e-3);
+        let share = if inputs > 0 {
+            100.0 * accepted as f64 / inputs as f64
+        } else {
+            0.0
+        };
+        let status = format!(
+            "{inputs} inputs  {:.0}/s  {share:.0} % accepted  {} finding{}",
+            inputs as f64 / seconds,
+            self.findings,
+            if self.findings == 1 { "" } else { "s" },
+        );
+        if let Some(bar) = &self.bar {
+            let current = self.active.keys().next().map_or("", String::as_str);
+            bar.set_message(format!("{status}  {current}"));
+        } else if self.style == Style::Plain && self.last_plain.elapsed() >= PLAIN_INTERVAL {
+            self.last_plain = Instant::now();
+            eprintln!(
+                "status {}/{} APIs  {status}  {}",
+                self.finished,
+                self.apis,
+                human_duration(self.started.elapsed())
+            );
+        }
+    }
+
+    /// Removes the live line, so that what is printed next stands alone.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn done_line(title: &str, tally: &Tally, elapsed: Duration) -> String {
+    format!(
+        "done   {title}: {} inputs, {:.1} % accepted, {}",
+        tally.inputs,
+        tally.accepted_percent().unwrap_or(0.0),
+        human_duration(elapsed)
+    )
+}

@@ -1,0 +1,184 @@
+//! The final table of a fuzz run.
+
+use comfy_table::{CellAlignment, Table, presets};
+use fissure_campaign::{ApiSummary, EndReason, RunSummary};
+use fissure_model::OutcomeKind;
+
+use crate::human_duration;
+
+/// One row per API: inputs, accepted %, rejected, crashes, timeouts, time.
+pub fn api_table(summary: &RunSummary) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header([
+        "API",
+        "inputs",
+        "accepted",
+        "conforming",
+        "rejected",
+        "crashes",
+        "timeouts",
+        "other",
+        "inputs/s",
+        "time",
+    ]);
+    for api in &summary.apis {
+        table.add_row(row(api));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    if let Some(column) = table.column_mut(0) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned() + "\n")
+        .collect()
+}
+
+fn row(api: &ApiSummary) -> [String; 10] {
+    let tally = &api.tally;
+    let percent =
+        |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.1} %"));
+    let counted = [
+        OutcomeKind::Accepted,
+        OutcomeKind::Nan,
+        OutcomeKind::Rejected,
+        OutcomeKind::Crash,
+        OutcomeKind::Timeout,
+    ];
+    let other = tally.inputs - counted.iter().map(|kind| tally.count(*kind)).sum::<u64>();
+    let title = match api.end {
+        EndReason::Complete => api.api.title.clone(),
+        EndReason::TimeUp => format!("{} (time up)", api.api.title),
+        EndReason::TooManyHangs => format!("{} (left: too many hangs)", api.api.title),
+        EndReason::Interrupted => format!("{} (interrupted)", api.api.title),
+    };
+    let seconds = api.elapsed.as_secs_f64();
+    let rate = if seconds > 0.0 {
+        format!("{:.0}", tally.inputs as f64 / seconds)
+    } else {
+        "-".into()
+    };
+    [
+        title,
+        tally.inputs.to_string(),
+        percent(tally.accepted_percent()),
+        percent(tally.conforming_percent()),
+        tally.count(OutcomeKind::Rejected).to_string(),
+        tally.count(OutcomeKind::Crash).to_string(),
+        tally.count(OutcomeKind::Timeout).to_string(),
+        other.to_string(),
+        rate,
+        human_duration(api.elapsed),
+    ]
+}
+
+/// The last line: what was found, in one sentence.
+pub fn closing_line(summary: &RunSummary) -> String {
+    let total = summary.total();
+    let mut line = match summary.findings {
+        0 => "no finding".to_owned(),
+        1 => "1 finding".to_owned(),
+        n => format!("{n} findings"),
+    };
+    if summary.flaky > 0 {
+        line += &format!(" ({} flaky)", summary.flaky);
+    }
+    if summary.notes > 0 {
+        line += &format!(
+            ", {} note{}",
+            summary.notes,
+            if summary.notes == 1 { "" } else { "s" }
+        );
+    }
+    line += &format!(
+        " in {} inputs over {} API{}",
+        total.inputs,
+        summary.apis.len(),
+        if summary.apis.len() == 1 { "" } else { "s" },
+    );
+    if !summary.skipped.is_empty() {
+        line += &format!(", {} skipped", summary.skipped.len());
+    }
+    line += &format!(", {}", human_duration(summary.elapsed));
+    if summary.interrupted {
+        line += ", interrupted";
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use fissure_campaign::Tally;
+    use fissure_model::{Api, Intent};
+
+    use super::*;
+
+    fn summary() -> RunSummary {
+        let mut tally = Tally::default();
+        for kind in [
+            OutcomeKind::Accepted,
+            OutcomeKind::Rejected,
+            OutcomeKind::Crash,
+        ] {
+            tally.add(kind, &Intent::Conform);
+        }
+        RunSummary {
+            apis: vec![ApiSummary {
+                api: Api {
+                    title: "torch.add".into(),
+                    ..Api::default()
+                },
+                tally,
+                elapsed: Duration::from_millis(1500),
+                busy: Duration::from_millis(1400),
+                end: EndReason::Complete,
+                findings: vec!["x".into()],
+                notes: vec![],
+                rejections: vec![],
+            }],
+            findings: 1,
+            elapsed: Duration::from_secs(200),
+            ..RunSummary::default()
+        }
+    }
+
+    #[test]
+    fn every_column_has_its_figure() {
+        let table = api_table(&summary());
+        let row = table.lines().nth(1).unwrap();
+        let cells: Vec<&str> = row
+            .split("  ")
+            .filter(|cell| !cell.trim().is_empty())
+            .map(str::trim)
+            .collect();
+        assert_eq!(
+            cells,
+            [
+                "torch.add",
+                "3",
+                "33.3 %",
+                "33.3 %",
+                "1",
+                "1",
+                "0",
+                "0",
+                "2",
+                "1.5 s"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_closing_line_is_one_sentence() {
+        assert_eq!(
+            closing_line(&summary()),
+            "1 finding in 3 inputs over 1 API, 3 min 20 s"
+        );
+    }
+}

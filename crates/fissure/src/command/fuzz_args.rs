@@ -1,0 +1,163 @@
+//! `fissure fuzz`: the arguments as typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::target::TargetArgs;
+
+/// Fuzz API functions from constraint files.
+///
+/// TARGET is a constraint file, a folder of them, or (with --specs DIR) an API title or a pattern
+/// such as `torch.nn.*`. A DocTer command line works too: `fissure fuzz API.yaml DTYPES.yml
+/// [--obey|--ignore] …`; in that form, as there, no --obey means violating, every optional
+/// parameter is given, and nothing is mutated unless asked.
+#[derive(Args, Debug)]
+pub struct FuzzArgs {
+    /// Constraint files, folders, API titles or patterns
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<String>,
+
+    /// Constraint file or folder (same as naming it as TARGET)
+    #[arg(long, value_name = "PATH")]
+    pub spec: Vec<PathBuf>,
+
+    /// Folder in which API titles are looked up
+    #[arg(long, value_name = "DIR")]
+    pub specs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub target: TargetArgs,
+
+    /// Folder with a package of your own, put before the library's own search path
+    #[arg(long, value_name = "DIR")]
+    pub pythonpath: Vec<PathBuf>,
+
+    /// What to do with the constraints [default: mixed]
+    #[arg(long, value_enum)]
+    pub mode: Option<ModeArg>,
+
+    /// Obey the constraints (same as --mode conform)
+    #[arg(long, conflicts_with = "mode")]
+    pub obey: bool,
+
+    /// Ignore the constraints (same as --mode ignore)
+    #[arg(long, conflicts_with = "mode")]
+    pub ignore: bool,
+
+    /// Inputs per API; -1 is without end [default: 2000]
+    #[arg(
+        long,
+        alias = "max_iter",
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
+    pub max_iter: Option<i64>,
+
+    /// Seconds per API; whichever of this and --max-iter comes first ends it; -1 is without end
+    #[arg(
+        long,
+        alias = "max_time",
+        value_name = "SECONDS",
+        allow_negative_numbers = true
+    )]
+    pub max_time: Option<f64>,
+
+    /// Seconds one input may take [default: 10, in DocTer's form 5]
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+
+    /// An API is left after this many inputs that hang or exhaust memory
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub max_hangs: u64,
+
+    /// The same seed gives the same inputs; `random` picks one and prints it
+    #[arg(long, default_value = "0")]
+    pub seed: String,
+
+    /// Worker processes [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+
+    /// Share of optional parameters that are given [default: 0.6, in DocTer's form 1]
+    #[arg(long, alias = "fuzz_optional_p", value_name = "SHARE")]
+    pub fuzz_optional_p: Option<f64>,
+
+    /// Share of inputs with a boundary case put into them [default: 0.2, in DocTer's form 0]
+    #[arg(long, alias = "mutate_p", value_name = "SHARE")]
+    pub mutate_p: Option<f64>,
+
+    /// Prefer boundary cases not yet used on a parameter
+    #[arg(long, alias = "guided_mutate")]
+    pub guided_mutate: bool,
+
+    /// Also put NaN, ±Inf, −0.0 and subnormals into inputs
+    #[arg(long, alias = "special_value")]
+    pub special_value: bool,
+
+    /// What tensors are built with: `tensor`, `numpy.array`, `list`
+    #[arg(long, alias = "data_construct", value_name = "HOW")]
+    pub data_construct: Option<String>,
+
+    /// Call a layer after constructing it (in DocTer's form only when asked; otherwise always)
+    #[arg(long, alias = "model_test")]
+    pub model_test: bool,
+
+    /// Report NaN in results where the constraint file says so (in DocTer's form only when asked;
+    /// otherwise always)
+    #[arg(long, alias = "check_nan")]
+    pub check_nan: bool,
+
+    /// Largest total size of one input's tensors, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    pub max_input_size: u64,
+
+    /// Memory one worker may use beyond what the library needs, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    pub memory_limit: u64,
+
+    /// Folder for everything that is written [default: fissure-out/fuzz-TIME; in DocTer's form the
+    /// current folder]
+    #[arg(long, value_name = "DIR")]
+    pub workdir: Option<PathBuf>,
+
+    /// Write a plain Python script for every input that is kept
+    #[arg(long, alias = "gen_script")]
+    pub gen_script: bool,
+
+    /// Keep every input, not only those that fail
+    #[arg(long)]
+    pub save: bool,
+
+    /// Also fuzz functions that delete, download or execute (see docs/safety.md)
+    #[arg(long)]
+    pub include_denied: bool,
+
+    /// Let workers write outside their scratch folder and reach the network
+    #[arg(long)]
+    pub no_sandbox: bool,
+
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only findings and warnings
+    #[arg(long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Every API's start and end, and its commonest reasons for rejection
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ModeArg {
+    /// Every input obeys the constraints
+    Conform,
+    /// Every input breaks exactly one constraint
+    Violate,
+    /// Constraints are not looked at
+    Ignore,
+    /// 60 % conforming, 40 % violating
+    Mixed,
+}

@@ -1,0 +1,284 @@
+//! `fissure fuzz`: from the arguments as typed to what will be done.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use fissure_campaign::RunOptions;
+use fissure_generate::{GenerateOptions, TensorsAs};
+use fissure_model::{Mode, Spec};
+use fissure_spec::{DtypeConfig, Warning};
+
+use super::fuzz_args::{FuzzArgs, ModeArg};
+use crate::exit_status::usage;
+
+/// Inputs per API unless told otherwise: what the paper's experiments used.
+const DEFAULT_INPUTS: u64 = 2000;
+
+/// Ready to run.
+pub struct Plan {
+    /// In the order asked for, grouped by nothing yet.
+    pub specs: Vec<Spec>,
+    pub warnings: Vec<Warning>,
+    pub workdir: PathBuf,
+    pub timeout: Duration,
+    pub run: RunOptions,
+}
+
+impl Plan {
+    pub fn new(args: &FuzzArgs) -> anyhow::Result<Plan> {
+        let docter = DocterForm::of(args)?;
+        let (specs, warnings) = load_specs(args, docter.is_some())?;
+        let is_docter = docter.is_some();
+        let mut generate = GenerateOptions {
+            mode: mode(args, is_docter),
+            optional_ratio: share(args.fuzz_optional_p, "--fuzz-optional-p")?
+                .unwrap_or(if is_docter { 1.0 } else { 0.6 }),
+            mutate_ratio: share(args.mutate_p, "--mutate-p")?.unwrap_or(if is_docter {
+                0.0
+            } else {
+                0.2
+            }),
+            guided_mutation: args.guided_mutate,
+            special_values: args.special_value,
+            max_tensor_bytes: args.max_input_size << 20,
+            layer_call: args.model_test || !is_docter,
+            ..GenerateOptions::default()
+        };
+        if let Some(how) = &args.data_construct {
+            generate.tensors_as = tensors_as(how)?;
+        }
+        if let Some(docter) = &docter {
+            generate.dtypes = Some(docter.dtypes.dtypes());
+        }
+        let max_inputs = match args.max_iter {
+            Some(n) if n > 0 => Some(n as u64),
+            Some(-1) => None,
+            None | Some(0) if args.max_time.is_some() => None,
+            None | Some(0) => Some(DEFAULT_INPUTS),
+            Some(n) => {
+                return Err(usage(format!(
+                    "--max-iter {n}: give a count, or -1 for no end"
+                )));
+            }
+        };
+        let max_time = match args.max_time {
+            Some(seconds) if seconds > 0.0 => Some(seconds_of(seconds, "--max-time")?),
+            Some(-1.0) | Some(0.0) | None => None,
+            Some(n) => {
+                return Err(usage(format!(
+                    "--max-time {n}: give seconds, or -1 for no end"
+                )));
+            }
+        };
+        let timeout = args.timeout.unwrap_or(if is_docter { 5.0 } else { 10.0 });
+        if timeout <= 0.0 {
+            return Err(usage(format!(
+                "--timeout {timeout}: give a positive number of seconds"
+            )));
+        }
+        let workdir = match (&args.workdir, is_docter) {
+            (Some(dir), _) => dir.clone(),
+            (None, true) => PathBuf::from("."),
+            (None, false) => default_workdir()?,
+        };
+        Ok(Plan {
+            specs,
+            warnings,
+            timeout: seconds_of(timeout, "--timeout")?,
+            run: RunOptions {
+                seed: seed(&args.seed)?,
+                workers: workers(args)?,
+                generate,
+                check_nan: args.check_nan || !is_docter,
+                max_inputs,
+                max_time,
+                max_hangs: args.max_hangs,
+                save: args.save,
+                scripts: args.gen_script,
+                confirm_runs: 3,
+            },
+            workdir,
+        })
+    }
+}
+
+/// `API.yaml DTYPES.yml`, as DocTer's driver takes them.
+struct DocterForm {
+    dtypes: DtypeConfig,
+}
+
+impl DocterForm {
+    fn of(args: &FuzzArgs) -> anyhow::Result<Option<DocterForm>> {
+        let [spec, dtypes] = args.targets.as_slice() else {
+            return Ok(None);
+        };
+        let (spec, dtypes) = (Path::new(spec), Path::new(dtypes));
+        if !spec.is_file() || !dtypes.is_file() || fissure_spec::load_file(dtypes).is_ok() {
+            return Ok(None);
+        }
+        let dtypes = DtypeConfig::load(dtypes).map_err(|error| {
+            usage(format!(
+                "the second file is neither a constraint file nor a dtype configuration\n\n{}",
+                fissure_spec::render(&error, false)
+            ))
+        })?;
+        Ok(Some(DocterForm { dtypes }))
+    }
+}
+
+fn mode(args: &FuzzArgs, is_docter: bool) -> Mode {
+    match args.mode {
+        Some(ModeArg::Conform) => Mode::Conform,
+        Some(ModeArg::Violate) => Mode::Violate,
+        Some(ModeArg::Ignore) => Mode::Ignore,
+        Some(ModeArg::Mixed) => Mode::Mixed,
+        // DocTer's baseline is `--ignore --obey`: ignoring wins.
+        None if args.ignore => Mode::Ignore,
+        None if args.obey => Mode::Conform,
+        None if is_docter => Mode::Violate,
+        None => Mode::Mixed,
+    }
+}
+
+fn load_specs(args: &FuzzArgs, is_docter: bool) -> anyhow::Result<(Vec<Spec>, Vec<Warning>)> {
+    let mut paths: Vec<PathBuf> = args.spec.clone();
+    let mut titles: Vec<&str> = Vec::new();
+    let targets = if is_docter {
+        &args.targets[..1]
+    } else {
+        &args.targets[..]
+    };
+    for target in targets {
+        if Path::new(target).exists() {
+            paths.push(target.into());
+        } else if target.ends_with(".yaml") || target.ends_with(".yml") || target.contains('/') {
+            return Err(usage(format!("there is no file {target}")));
+        } else {
+            titles.push(target);
+        }
+    }
+    if let Some(missing) = paths.iter().chain(&args.specs).find(|path| !path.exists()) {
+        return Err(usage(format!(
+            "there is no file or folder {}",
+            missing.display()
+        )));
+    }
+    if paths.is_empty() && titles.is_empty() && args.specs.is_empty() {
+        return Err(usage(
+            "nothing to fuzz\n\nName a constraint file, a folder of them, or an API with the folder \
+             its file is in:\n  fissure fuzz examples/specs/torch.nn.functional.avg_pool2d.yaml\n  \
+             fissure fuzz torch.add --specs examples/specs",
+        ));
+    }
+    let mut specs = Vec::new();
+    let mut warnings = Vec::new();
+    let mut failures = Vec::new();
+    let mut take = |paths: &[PathBuf], wanted: &dyn Fn(&Spec) -> bool| -> usize {
+        let collection = fissure_spec::load_paths(paths);
+        failures.extend(collection.failed);
+        let before = specs.len();
+        for loaded in collection
+            .loaded
+            .into_iter()
+            .filter(|loaded| wanted(&loaded.spec))
+        {
+            warnings.extend(loaded.warnings);
+            specs.push(loaded.spec);
+        }
+        specs.len() - before
+    };
+    take(&paths, &|_| true);
+    if titles.is_empty() && paths.is_empty() {
+        take(&args.specs, &|_| true);
+    }
+    for title in titles {
+        if args.specs.is_empty() {
+            return Err(usage(format!(
+                "there is no constraint file for {title}: name the folder with --specs DIR"
+            )));
+        }
+        if take(&args.specs, &|spec| {
+            fissure_campaign::title_matches(title, spec)
+        }) == 0
+        {
+            return Err(usage(format!(
+                "no constraint file in the given folders has the title {title}"
+            )));
+        }
+    }
+    if let Some(error) = failures.first() {
+        // One broken file of many must not end a run unnoticed, nor be fuzzed around silently.
+        let more = match failures.len() {
+            1 => String::new(),
+            n => format!("\n\nand {} more: fissure specs check shows all", n - 1),
+        };
+        return Err(usage(format!(
+            "{}{more}",
+            fissure_spec::render(error, false)
+        )));
+    }
+    if specs.is_empty() {
+        return Err(usage("no constraint file was found in what was named"));
+    }
+    Ok((specs, warnings))
+}
+
+fn share(value: Option<f64>, flag: &str) -> anyhow::Result<Option<f64>> {
+    match value {
+        Some(share) if !(0.0..=1.0).contains(&share) => Err(usage(format!(
+            "{flag} {share}: give a share between 0 and 1"
+        ))),
+        other => Ok(other),
+    }
+}
+
+fn tensors_as(how: &str) -> anyhow::Result<TensorsAs> {
+    match how {
+        // DocTer's spellings for PyTorch and MXNet: the library's own tensor.
+        "tensor" | "torch.tensor" | "nd.array" | "tf.constant" => Ok(TensorsAs::Tensor),
+        "numpy" | "numpy.array" | "np.array" => Ok(TensorsAs::NdArray),
+        "list" => Ok(TensorsAs::List),
+        other => Err(usage(format!(
+            "--data-construct {other}: give tensor (the library's own), numpy.array or list"
+        ))),
+    }
+}
+
+fn seconds_of(seconds: f64, flag: &str) -> anyhow::Result<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| usage(format!("{flag} {seconds}: not a number of seconds")))
+}
+
+fn seed(text: &str) -> anyhow::Result<u64> {
+    if text == "random" {
+        let since_epoch = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .context("the clock is before 1970")?;
+        return Ok(since_epoch.as_nanos() as u64 & 0xffff_ffff);
+    }
+    text.parse()
+        .map_err(|_| usage(format!("--seed {text}: give a whole number, or random")))
+}
+
+fn workers(args: &FuzzArgs) -> anyhow::Result<usize> {
+    match args.workers {
+        Some(0) => Err(usage("--workers 0: at least one worker is needed")),
+        Some(n) => Ok(n),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
+/// A new folder under `fissure-out`, named by the time.
+fn default_workdir() -> anyhow::Result<PathBuf> {
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let base = Path::new("fissure-out");
+    let first = base.join(format!("fuzz-{now}"));
+    if !first.exists() {
+        return Ok(first);
+    }
+    (2..1000)
+        .map(|n| base.join(format!("fuzz-{now}-{n}")))
+        .find(|path| !path.exists())
+        .context("fissure-out has too many runs of this second")
+}

@@ -1,0 +1,8 @@
+//! One file per command.
+
+pub mod doctor;
+pub mod env;
+pub mod fuzz;
+pub mod fuzz_args;
+mod fuzz_plan;
+pub mod specs;

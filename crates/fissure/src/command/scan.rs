@@ -1,0 +1,251 @@
+//! `fissure scan`: numerical instability in a user's own program.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use fissure_numeric::scan::{
+    Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanTarget, SiteEvent,
+    scan, write_output,
+};
+
+use super::scan_console::Console;
+use crate::exit_status::{ExitStatus, usage};
+use crate::target::{self, TargetArgs};
+
+/// Find numerical instability in a program, and say how to fix it
+///
+/// The program runs as it is, in its own folder; nothing is installed and no file of it is changed.
+#[derive(Args, Debug)]
+pub struct ScanArgs {
+    /// train.py, losses.py::focal_loss or package.module:Class.method
+    #[arg(value_name = "TARGET")]
+    target: String,
+
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
+
+    /// Seconds for the search [default: 30]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+
+    /// Highest trigger level: 0 own data, 1 inside its range, 2 any finite input, 3 weights, 4 training
+    #[arg(long, value_name = "LEVEL", default_value = "4", value_parser = level)]
+    level: u8,
+
+    /// Allowed range of an input, either side may be empty: --input x=0:1
+    #[arg(long = "input", value_name = "NAME=LOW:HIGH", value_parser = input_range)]
+    inputs: Vec<(String, Bounds)>,
+
+    /// Leave an input as the program makes it
+    #[arg(long, value_name = "NAME")]
+    freeze: Vec<String>,
+
+    /// Change the model's weights as freely as the inputs
+    #[arg(long)]
+    weights: bool,
+
+    /// Count failures at magnitudes where correct code fails too
+    #[arg(long)]
+    strict: bool,
+
+    /// Save each checked fix as a patch
+    #[arg(long)]
+    write_fixes: bool,
+
+    /// Configuration file with the keys of Soft Assertion Fuzzer
+    #[arg(long, value_name = "YAML")]
+    config: Option<PathBuf>,
+
+    /// Output folder [default: fissure-out/scan-NAME]
+    #[arg(long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+
+    /// Where the logs go
+    #[arg(long, value_enum, default_value = "fissure")]
+    layout: LayoutArg,
+
+    /// Print the report as JSON instead of text
+    #[arg(long)]
+    json: bool,
+
+    /// Show the search as it goes
+    #[arg(long, short)]
+    verbose: bool,
+
+    #[command(flatten)]
+    python: TargetArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LayoutArg {
+    Fissure,
+    Softassertion,
+}
+
+pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
+    let scan_target: ScanTarget =
+        args.target.parse().map_err(|error| usage(format!("{error}")))?;
+    let config = match &args.config {
+        Some(path) => Config::load(path).map_err(|error| usage(error.to_string()))?,
+        None => Config::default(),
+    };
+    let package = library_of(&scan_target);
+    let python = target::resolve(&args.python, package)?;
+    let output = args
+        .output
+        .clone()
+        .or_else(|| config.output_dir.clone())
+        .unwrap_or_else(|| Path::new("fissure-out").join(folder_name(&args.target)));
+    let mut options = ScanOptions::new(scan_target, python.python.clone(), output);
+    options.arguments = args.arguments;
+    if let Some(timeout) = args.timeout.or(config.timeout) {
+        options.timeout = timeout;
+        options.own_run_timeout = options.own_run_timeout.max(timeout);
+    }
+    options.level = args.level;
+    options.inputs = args.inputs.into_iter().collect();
+    options.freeze = args.freeze;
+    options.weights = args.weights;
+    options.strict = args.strict;
+    options.layout = match args.layout {
+        LayoutArg::Fissure => Layout::Fissure,
+        LayoutArg::Softassertion => Layout::SoftAssertion,
+    };
+    options.config = config;
+
+    let console = Console::new(args.json, args.verbose);
+    console.interpreter(&python.reason);
+    for remark in &options.config.remarks {
+        console.remark(remark);
+    }
+    let report = match scan(&options, &mut |progress| show(&console, &args.target, progress)) {
+        Ok(report) => report,
+        Err(error @ (ScanError::Syntax(_) | ScanError::Read { .. })) => {
+            return Err(usage(error.to_string()));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let logs = write_output(&options, &report)?;
+    if args.write_fixes {
+        for finding in &report.findings {
+            if let Some(fix) = &finding.fix {
+                let path = options.output.join(format!("{}.patch", finding.event.id));
+                std::fs::write(&path, &fix.diff)?;
+                console.patch(&path);
+            }
+        }
+    }
+    console.report(&report, &logs)?;
+    Ok(if report.failed() {
+        ExitStatus::Usage.into()
+    } else if report.findings.is_empty() {
+        ExitStatus::NoFinding.into()
+    } else {
+        ExitStatus::Findings.into()
+    })
+}
+
+fn show(console: &Console, target: &str, progress: Progress<'_>) {
+    match progress {
+        Progress::Started { versions } => console.started(target, versions),
+        Progress::OwnRun(own_run) => console.own_run(own_run),
+        Progress::Understood { sites, inputs } => understood(console, sites, inputs),
+        Progress::UnknownInputs { names, known } => console.unknown_inputs(names, known),
+        Progress::Note(text) => console.search(text),
+    }
+}
+
+fn understood(console: &Console, sites: &[SiteEvent], inputs: &[InputEvent]) {
+    console.sites(sites);
+    console.inputs(inputs);
+}
+
+/// A script that never mentions torch needs NumPy only.
+fn library_of(target: &ScanTarget) -> &'static str {
+    let file = match target {
+        ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => file,
+        ScanTarget::ModuleFunction { .. } => return "torch",
+    };
+    match std::fs::read(file) {
+        Ok(bytes) if !String::from_utf8_lossy(&bytes).contains("torch") => "numpy",
+        _ => "torch",
+    }
+}
+
+fn folder_name(target: &str) -> String {
+    let short = target.rsplit('/').next().unwrap_or(target).replace(".py", "");
+    let safe: String = short
+        .chars()
+        .map(|character| {
+            if character.is_alphanumeric() || "._-".contains(character) { character } else { '-' }
+        })
+        .collect();
+    format!("scan-{safe}")
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
+}
+
+fn level(text: &str) -> Result<u8, String> {
+    match text.trim_start_matches(['L', 'l']).parse() {
+        Ok(level @ 0..=4) => Ok(level),
+        _ => Err(format!("`{text}` is not a level: 0 to 4")),
+    }
+}
+
+fn input_range(text: &str) -> Result<(String, Bounds), String> {
+    let wrong = || format!("`{text}` is not NAME=LOW:HIGH");
+    let (name, range) = text.split_once('=').ok_or_else(wrong)?;
+    let (low, high) = range.split_once(':').ok_or_else(wrong)?;
+    let bound = |text: &str| {
+        if text.trim().is_empty() {
+            Ok(None)
+        } else {
+            text.trim().parse().map(Some).map_err(|_| format!("`{text}` is not a number"))
+        }
+    };
+    let bounds = Bounds { low: bound(low)?, high: bound(high)? };
+    if let (Some(low), Some(high)) = (bounds.low, bounds.high)
+        && low > high
+    {
+        return Err(format!("the range {range} is empty"));
+    }
+    Ok((name.to_owned(), bounds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_may_be_open_on_either_side() {
+        assert_eq!(
+            input_range("x=0:1"),
+            Ok(("x".into(), Bounds { low: Some(0.0), high: Some(1.0) }))
+        );
+        assert_eq!(
+            input_range("x=:1e4"),
+            Ok(("x".into(), Bounds { low: None, high: Some(1e4) }))
+        );
+        assert!(input_range("x=2:1").is_err());
+        assert!(input_range("x").is_err());
+    }
+
+    #[test]
+    fn levels_are_accepted_with_and_without_their_letter() {
+        assert_eq!(level("L2"), Ok(2));
+        assert_eq!(level("4"), Ok(4));
+        assert!(level("5").is_err());
+    }
+
+    #[test]
+    fn the_output_folder_is_named_after_the_target() {
+        assert_eq!(folder_name("a/b/train.py"), "scan-train");
+        assert_eq!(folder_name("losses.py::focal"), "scan-losses--focal");
+    }
+}

@@ -1,0 +1,233 @@
+//! What `fissure scan` prints: as short as a good test runner's.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is the console side of a command"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, SiteEvent};
+
+pub struct Console {
+    json: bool,
+    verbose: bool,
+}
+
+impl Console {
+    pub fn new(json: bool, verbose: bool) -> Console {
+        Console { json, verbose }
+    }
+
+    /// Explanations go to standard error, so that `--json` leaves standard output to the report.
+    fn line(&self, text: &str) {
+        if !self.json {
+            println!("{text}");
+        } else if self.verbose {
+            eprintln!("{text}");
+        }
+    }
+
+    pub fn interpreter(&self, reason: &str) {
+        if self.verbose {
+            eprintln!("{reason}");
+        }
+    }
+
+    pub fn remark(&self, remark: &str) {
+        eprintln!("configuration: {remark}");
+    }
+
+    pub fn started(&self, target: &str, versions: &BTreeMap<String, String>) {
+        let versions: Vec<String> =
+            versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        self.line(&format!("scan {target} ({})", versions.join(", ")));
+    }
+
+    pub fn own_run(&self, own_run: &OwnRun) {
+        let training = match own_run.training_steps {
+            0 => String::new(),
+            steps => format!(", {steps} training steps"),
+        };
+        self.line(&format!(
+            "  own run: {:.2} s, {} operations{training}",
+            own_run.seconds, own_run.operations
+        ));
+    }
+
+    pub fn sites(&self, sites: &[SiteEvent]) {
+        self.line(&format!("  unstable call sites: {}", sites.len()));
+        for site in sites {
+            self.line(&format!(
+                "    {}:{} {}",
+                file_name(&site.file),
+                site.line,
+                site.function
+            ));
+        }
+    }
+
+    pub fn inputs(&self, inputs: &[InputEvent]) {
+        let (weights, others): (Vec<_>, Vec<_>) =
+            inputs.iter().partition(|input| input.kind == "weight");
+        let (frozen, free): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|input| input.frozen);
+        self.line(&format!("  inputs it may change: {}", free.len()));
+        for input in free {
+            self.line(&format!(
+                "    {} = {} at line {}, {}{:?}, {} ({})",
+                input.name,
+                input.origin,
+                input.line,
+                input.dtype,
+                input.shape,
+                range(input.low, input.high),
+                input.why
+            ));
+        }
+        if !weights.is_empty() {
+            self.line(&format!("    and at level L3 {} weights", weights.len()));
+        }
+        if self.verbose {
+            for input in frozen {
+                self.line(&format!("    not {} at line {}: {}", input.name, input.line, input.why));
+            }
+        }
+        self.line("  (--input NAME=low:high, --freeze NAME, --weights, --level correct this)");
+    }
+
+    pub fn unknown_inputs(&self, names: &[String], known: &[String]) {
+        eprintln!(
+            "warning: no input is named {}; the inputs are {}",
+            names.join(", "),
+            known.join(", ")
+        );
+    }
+
+    pub fn search(&self, text: &str) {
+        if self.verbose {
+            self.line(&format!("  {text}"));
+        }
+    }
+
+    pub fn patch(&self, path: &Path) {
+        self.line(&format!("  wrote {}", path.display()));
+    }
+
+    pub fn report(&self, report: &ScanReport, logs: &Path) -> anyhow::Result<()> {
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(report)?);
+            return Ok(());
+        }
+        for problem in &report.problems {
+            println!("\n{}: {}", if problem.fatal { "error" } else { "warning" }, problem.message);
+        }
+        for finding in &report.findings {
+            show_finding(finding);
+        }
+        if !report.notes.is_empty() {
+            println!("\n{} notes (not counted; --strict counts them):", report.notes.len());
+            for note in &report.notes {
+                let event = &note.event;
+                println!(
+                    "  {}:{} {}: {}",
+                    file_name(&event.site.file),
+                    event.site.line,
+                    event.site.function,
+                    event.reason.as_deref().unwrap_or("only at magnitudes where correct code overflows too")
+                );
+            }
+        }
+        if report.failed() {
+            return Ok(());
+        }
+        let missed = report.sites.iter().filter(|site| site.hits == 0).count();
+        let reached = report.sites.len() - missed;
+        println!(
+            "\n{}: {} unstable call sites executed{}, {} runs in {:.2} s",
+            match report.findings.len() {
+                0 => "no instability found".to_owned(),
+                1 => "1 finding".to_owned(),
+                count => format!("{count} findings"),
+            },
+            reached,
+            if missed == 0 { String::new() } else { format!(" ({missed} never)") },
+            report.runs,
+            report.search_seconds
+        );
+        println!("logs: {}", logs.display());
+        Ok(())
+    }
+}
+
+fn show_finding(finding: &ScanFinding) {
+    let event = &finding.event;
+    println!(
+        "\n{}: {}:{} {} [{}, {}]",
+        event.severity,
+        file_name(&event.site.file),
+        event.site.line,
+        event.site.function,
+        event.oracle,
+        event.level
+    );
+    for detail in &event.details {
+        println!("  {detail}");
+    }
+    if let Some(by) = &event.hidden_by {
+        println!("  hidden by a later {by}");
+    }
+    if event.training_steps > 0 {
+        println!("  after {} training steps", event.training_steps);
+    }
+    if event.input.is_empty() {
+        println!("  input: the program's own data");
+    }
+    for (name, input) in &event.input {
+        println!(
+            "  input: {name} {}{:?}, {} elements changed, values from {} to {}",
+            input.dtype,
+            input.shape,
+            input.elements_changed,
+            number(input.smallest.as_ref()),
+            number(input.largest.as_ref())
+        );
+    }
+    println!("  reproduce: python {}", event.folder.join("reproduce.py").display());
+    match (&finding.fix, &finding.precondition) {
+        (Some(fix), _) => {
+            println!("  fix (checked): {}", fix.title);
+            for line in fix.diff.lines() {
+                println!("    {line}");
+            }
+        }
+        (None, Some(precondition)) => println!("  no rewrite passed the check; {precondition}"),
+        (None, None) => {}
+    }
+}
+
+fn file_name(path: &Path) -> String {
+    match path.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => path.display().to_string(),
+    }
+}
+
+fn range(low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (None, None) => "any finite value".to_owned(),
+        (Some(low), None) => format!("from {low}"),
+        (None, Some(high)) => format!("up to {high}"),
+        (Some(low), Some(high)) => format!("from {low} to {high}"),
+    }
+}
+
+fn number(value: Option<&serde_json::Value>) -> String {
+    match value.and_then(serde_json::Value::as_f64) {
+        Some(number) if number == 0.0 || (1e-3..1e6).contains(&number.abs()) => format!("{number:.6}"),
+        Some(number) => format!("{number:.6e}"),
+        None => "?".to_owned(),
+    }
+}

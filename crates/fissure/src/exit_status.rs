@@ -1,0 +1,60 @@
+//! What the exit code says.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// The documented exit codes, the same for every command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    NoFinding = 0,
+    Findings = 1,
+    Usage = 2,
+    Failure = 3,
+}
+
+/// The user asked for something that cannot be done as asked. Shown with exit code 2.
+#[derive(Debug)]
+pub struct UsageError(pub String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// A usage error as an `anyhow` error.
+pub fn usage(message: impl Into<String>) -> anyhow::Error {
+    UsageError(message.into()).into()
+}
+
+impl ExitStatus {
+    pub fn of_error(error: &anyhow::Error) -> Self {
+        if error.chain().any(|cause| cause.is::<UsageError>()) {
+            ExitStatus::Usage
+        } else {
+            ExitStatus::Failure
+        }
+    }
+
+    #[expect(clippy::print_stderr, reason = "the last word of a failed command")]
+    pub fn report(self, error: &anyhow::Error) -> ExitCode {
+        eprintln!("error: {error:#}");
+        self.into()
+    }
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        ExitCode::from(status as u8)
+    }
+}
+
+pub fn end_quietly_on_closed_pipe() {
+    // SAFETY: called first thing in `main`, before any thread exists and before anything relies on
+    // the disposition of SIGPIPE; SIG_DFL is always a valid disposition.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+    }
+}
