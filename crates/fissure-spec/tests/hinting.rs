@@ -66,6 +66,13 @@ fn shapes_in_prose_become_shapes() {
         ("has to be a Tensor of size C", vec!["[c]"]),
         ("Tensor of the same shape as input", vec!["shape:&input"]),
         ("the first matrix to be multiplied", vec!["[rows,inner]"]),
+        (
+            "4-D Tensor of shape `[batch, height]` or 3-D Tensor of shape `[height]`.",
+            vec!["[batch,height]", "[height]"],
+        ),
+        ("(N) where N is the size of the batch", vec!["[n]"]),
+        ("(optional) the second tensor", vec![]),
+        ("A 0-D tensor (scalar)", vec![]),
         ("the result (values, indices) of it", vec![]),
         ("of any shape", vec![]),
     ] {
@@ -85,6 +92,7 @@ fn ranks_in_prose_become_ranks() {
         ),
         ("the input matrix", vec!["2"]),
         ("a tensor, for 2D or 3D images", vec![]),
+        ("An N+2 dimensional Tensor", vec![]),
     ] {
         let found = of_tensor(description);
         let ranks: Vec<String> = found.ndims.iter().map(text::ndim).collect();
@@ -125,6 +133,7 @@ fn bounds_in_prose_become_ranges() {
         ("k", "a positive integer", Some("(0,inf)")),
         ("q", "must be at least 2", Some("[2,inf)")),
         ("kernel_size", "the size of the window", Some("[1,inf)")),
+        ("signal", "The rank must be at least 1", None),
         ("x3", "composed of positive-definite matrices", None),
         (
             "amount",

@@ -25,8 +25,9 @@ static COUNT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:the )?(?:size|number|amount) of (?:the |each )?\w+"));
 static PLAIN_NUMBER: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^the (?:number|value|scalar) to\b|^the fraction of\b"));
-static SHAPED: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^[\w\s-]{0,40}\bof shape\b|^\([a-z*]\w*(?:, [a-z*.]\w*)*\)"));
+static SHAPED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^[\w\s-]{0,40}\bof shape\b|^\((?:[a-z]|[a-z*]\w*(?:, [a-z*.]\w*)+)\)")
+});
 static NUMBER_OR_TUPLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"single (?:number|integer|int|[a-z])\b.*\btuple|\btuple\b.*\bsingle (?:number|integer|[a-z])\b",
@@ -102,7 +103,7 @@ pub(super) fn read(spec: &Spec, param: &Param, hints: &mut ParamHints) {
         read_axis(&lower, spec, param, hints);
     }
     value_words::read(&text, hints);
-    value_words::range_of_name(&param.name, hints);
+    value_words::range_of_name(param, hints);
 }
 
 fn plain(text: &str) -> String {

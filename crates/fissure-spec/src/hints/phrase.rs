@@ -43,7 +43,7 @@ fn read_alternative(text: &str, hints: &mut ParamHints) {
     {
         for choice in inner.split(',') {
             match choice.trim() {
-                "None" => hints.none_allowed = true,
+                "None" | "'None'" => hints.none_allowed = true,
                 quoted => hints
                     .choices
                     .extend(unquote(quoted).map(|word| Value::Text(word.to_owned()))),

@@ -13,6 +13,8 @@ fn regex(pattern: &str) -> Regex {
 }
 
 static GROUP: LazyLock<Regex> = LazyLock::new(|| regex(r"\(([^()]*)\)"));
+/// TensorFlow writes shapes in square brackets.
+static SQUARE: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:shape|sized|size)\s*\[([^\[\]]+)\]"));
 static TIMES: LazyLock<Regex> =
     LazyLock::new(|| regex(r"of (?:shape|size) ((?:[A-Za-z]\w* times )+[A-Za-z]\w*)"));
 static SIZE: LazyLock<Regex> =
@@ -27,7 +29,7 @@ static SAME_DTYPE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"same (?:type|dtype|data type) as (?:the )?(\w+)"));
 static RANK: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(at least )?\b([0-9])(?:-?d\b|[- ]dimensional)( (?:int|integer|float|input|tensors?|vector|matrix|torch))?",
+        r"(?:^|[\s(])(at least )?([0-9])(?:-?d\b|[- ]dimensional)( (?:int|integer|float|input|tensors?|vector|matrix|torch))?",
     )
 });
 static RANKS: LazyLock<Regex> = LazyLock::new(|| regex(r"\{([0-9](?:, [0-9])+)\}-dimensional"));
@@ -45,6 +47,12 @@ pub(super) fn read(text: &str, spec: &Spec, param: &Param, hints: &mut ParamHint
     read_same(&lower, spec, param, hints);
     if hints.shapes.is_empty() {
         read_groups(text, spec, hints);
+    }
+    if hints.shapes.is_empty() {
+        for found in SQUARE.captures_iter(text) {
+            hints.shapes.extend(dims(&found[1], spec));
+        }
+        hints.shapes.dedup();
     }
     if hints.shapes.is_empty()
         && let Some(found) = TIMES.captures(text)
@@ -173,8 +181,11 @@ fn read_groups(text: &str, spec: &Spec, hints: &mut ParamHints) {
         let group = found.get(0).expect("the whole match always exists");
         let before = text[..group.start()].trim_end();
         let lower = before.to_lowercase();
-        let introduced = before.is_empty()
-            || ["of shape", "of size", "tensor", "with shape"]
+        let several = found[1].contains([',', '*']) || found[1].contains(" times ");
+        // "(N) where …" is a shape, "(optional) …" is not.
+        let introduced = (before.is_empty() && (several || found[1].len() == 1))
+            || (several && lower.ends_with("tensor"))
+            || ["of shape", "of size", "with shape"]
                 .iter()
                 .any(|end| lower.ends_with(end));
         let continued = !hints.shapes.is_empty() && lower.ends_with("or");

@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
-use fissure_model::{Bound, DtypeFamily, DtypeTerm, Expression, Range, Value};
+use fissure_model::{Bound, DtypeFamily, DtypeTerm, Expression, Param, Range, Value};
 use regex::Regex;
 
 use super::phrase::at_least;
 use super::{Kind, ParamHints};
+use crate::literal::Expected;
 
 fn regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is fixed and tested")
@@ -30,6 +31,11 @@ static MINIMUM: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:must|should|has to) be (greater than(?: or equal to)?|>=?|at least) ([0-9]+)(?:[^-\w]|$)",
     )
 });
+static PROBABILITY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"\bprobability (?:of|that|for|to)\b|^(?:the )?(?:dropout )?probability")
+});
+/// What stands before a list of options when no type says that the value is text.
+static LEAD: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|either|one of|be|are|:)\s*$"));
 static ONLY: LazyLock<Regex> =
     LazyLock::new(|| regex(r"can only be ((?:-?[0-9]+(?:, or |, | or )?)+)"));
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| regex(r"'([A-Za-z_][\w-]*)'"));
@@ -96,14 +102,20 @@ pub(super) fn is_count(name: &str) -> bool {
     FROM_ONE.contains(&name) || (FROM_ZERO.contains(&name) && name != "eps")
 }
 
-/// What a name alone says, where no text says more.
-pub(super) fn range_of_name(name: &str, hints: &mut ParamHints) {
-    if hints.range.is_some() || hints.kinds.iter().any(Kind::is_tensor) {
+/// What a name alone says, where no text says more and the value is a number.
+pub(super) fn range_of_name(param: &Param, hints: &mut ParamHints) {
+    let other_kind = |kind: &Kind| kind.is_tensor() || *kind == Kind::Text;
+    let takes_text =
+        Expected::of(&param.constraint.dtypes).text || !param.constraint.enums.is_empty();
+    if hints.range.is_some() || takes_text || hints.kinds.iter().any(other_kind) {
         return;
     }
+    let name = param.name.as_str();
+    // TensorFlow's `padding` is a word.
+    let silent = hints.kinds.is_empty() && param.constraint.dtypes.is_empty();
     if FROM_ONE.contains(&name) {
         hints.range = Some(at_least(1.0));
-    } else if FROM_ZERO.contains(&name) {
+    } else if FROM_ZERO.contains(&name) && !silent {
         hints.range = Some(at_least(0.0));
     }
 }
@@ -137,7 +149,10 @@ fn range(lower: &str, hints: &ParamHints) -> Option<Range> {
         let whole = hints.kinds.contains(&Kind::Int);
         return Some(if whole { at_least(1.0) } else { above(0.0) });
     }
-    if let Some(found) = MINIMUM.captures(lower) {
+    if let Some(found) = MINIMUM
+        .captures(lower)
+        .filter(|_| !lower.contains("rank must"))
+    {
         let bound = found[2].parse().ok()?;
         let open = matches!(&found[1], "greater than" | ">");
         return Some(if open { above(bound) } else { at_least(bound) });
@@ -149,7 +164,7 @@ fn range(lower: &str, hints: &ParamHints) -> Option<Range> {
         .kinds
         .iter()
         .any(|kind| matches!(kind, Kind::Float | Kind::Number));
-    (is_float && first_sentence.contains("probability")).then(|| closed(0.0, 1.0))
+    (is_float && PROBABILITY.is_match(first_sentence)).then(|| closed(0.0, 1.0))
 }
 
 fn closed(from: f64, to: f64) -> Range {
@@ -184,7 +199,11 @@ fn read_choices(text: &str, lower: &str, hints: &mut ParamHints) {
     if !takes_text {
         return;
     }
-    let listed = QUOTED_LIST.find(text).map(|found| found.as_str());
+    let certain = hints.kinds.contains(&Kind::Text);
+    let listed = QUOTED_LIST
+        .find(text)
+        .filter(|found| certain || LEAD.is_match(&text[..found.start()].to_lowercase()))
+        .map(|found| found.as_str());
     let mut words: Vec<&str> = match listed {
         Some(list) => QUOTED
             .captures_iter(list)
