@@ -1,12 +1,17 @@
 //! Elements of tensors, biased like a tester's.
 
+use std::sync::OnceLock;
+
 use fissure_model::{Dtype, Fill, FillScheme, Scalar, TensorData, TensorValue};
 use fissure_solve::{Random, as_number, write_element};
 
-/// Tensors with more elements repeat a pattern of [`PATTERN`] elements.
-const WHOLE: u64 = 2048;
+/// Tensors with more elements repeat a pattern of [`PATTERN`] elements: drawing elements is the
+/// larger part of the cost of an input, and the pattern tests as much.
+const WHOLE: u64 = 512;
 /// A prime, so that the repetition does not line up with the dimensions.
-const PATTERN: u64 = 1021;
+const PATTERN: u64 = 251;
+/// Identity matrices are not random and stay whole up to this many elements.
+const WHOLE_IDENTITY: u64 = 4096;
 
 const SIMPLE: [f64; 16] = [
     0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 3.0, 10.0, -2.0, 0.25, 1.5, 0.1, -10.0, 4.0, 5.0, -3.0,
@@ -23,19 +28,33 @@ pub(crate) fn fill_tensor(
         .iter()
         .try_fold(1_u64, |product, dim| product.checked_mul(*dim));
     let elements = elements.unwrap_or(u64::MAX);
-    let count = if elements > WHOLE { PATTERN } else { elements };
+    let whole = if fill.scheme == FillScheme::Identity {
+        WHOLE_IDENTITY
+    } else {
+        WHOLE
+    };
+    let count = if elements > whole { PATTERN } else { elements };
     let mut bytes = Vec::with_capacity(count as usize * dtype.size().unwrap_or(1));
     let bounds = Bounds::new(dtype, fill);
     // A boundary element in one tensor of ten; never where the values were chosen to fit others.
     let boundary = (fill.scheme == FillScheme::Mixed && random.below(10) == 0 && count > 0)
         .then(|| random.below(count));
     match fill.scheme {
-        FillScheme::Identity if shape.len() >= 2 && elements <= WHOLE => {
+        FillScheme::Identity if shape.len() >= 2 && elements <= WHOLE_IDENTITY => {
             let columns = shape[shape.len() - 1];
             let matrix = columns * shape[shape.len() - 2];
             for at in 0..count {
                 let diagonal = (at % matrix) / columns == (at % matrix) % columns;
                 bounds.write(f64::from(u8::from(diagonal)), &mut bytes);
+            }
+        }
+        FillScheme::Mixed if !bounds.bounded => {
+            mixed(dtype, count, random, &mut bytes);
+            if let Some(at) = boundary {
+                let size = dtype.size().unwrap_or(0);
+                let mut element = Vec::with_capacity(size);
+                bounds.write_boundary(random, &mut element);
+                bytes[at as usize * size..][..size].copy_from_slice(&element);
             }
         }
         scheme => {
@@ -54,6 +73,35 @@ pub(crate) fn fill_tensor(
         data: TensorData {
             pattern: bytes.into(),
         },
+    }
+}
+
+const TABLE: usize = 1024;
+
+/// Appends elements of the usual mix, taken from a table made once per dtype.
+fn mixed(dtype: Dtype, count: u64, random: &mut Random, bytes: &mut Vec<u8>) {
+    static TABLES: [OnceLock<Vec<u8>>; Dtype::ALL.len()] =
+        [const { OnceLock::new() }; Dtype::ALL.len()];
+    let Some(size) = dtype.size() else { return };
+    let table = TABLES[dtype as usize].get_or_init(|| {
+        let bounds = Bounds::new(dtype, Fill::default());
+        // The table is the same in every run, whatever the seed.
+        let mut random = Random::new([7; 32], dtype as u64);
+        let mut table = Vec::with_capacity(TABLE * size);
+        for at in 0..TABLE {
+            bounds.write_element(FillScheme::Mixed, at as u64, &mut random, &mut table);
+        }
+        table
+    });
+    let mut left = count;
+    while left > 0 {
+        let mut bits = random.bits();
+        for _ in 0..left.min(6) {
+            let at = (bits as usize % TABLE) * size;
+            bytes.extend_from_slice(&table[at..at + size]);
+            bits >>= 10;
+        }
+        left = left.saturating_sub(6);
     }
 }
 

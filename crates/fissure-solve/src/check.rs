@@ -7,9 +7,7 @@ use crate::compiled::{
     Compared, CompiledDim, CompiledParam, CompiledRange, CompiledShape, CompiledSpec, Matched,
 };
 use crate::facts::{Holder, facts_of, for_each_number, nested_shape, tensor_of, tensors_inside};
-use crate::meaning::{
-    Leaf, accepts_dtype, accepts_leaf, containers_listed, object_kinds, structure_matches,
-};
+use crate::meaning::{Leaf, accepts_dtype, accepts_leaf, containers_listed, structure_matches};
 use crate::term::{Facts, Scope};
 
 /// One category of one parameter that a call does not respect.
@@ -186,13 +184,11 @@ impl Checker {
         let exempt = match value {
             Value::None => param.default == Some(Value::None),
             Value::Object(_) | Value::Call { .. } => {
-                constraint.dtypes.contains(&DtypeTerm::Callable)
-                    || object_kinds(&compiled.hints).next().is_some()
-                    || constraint.is_empty()
+                constraint.dtypes.contains(&DtypeTerm::Callable) || constraint.is_empty()
             }
             Value::Dtype(_) => constraint.dtypes.contains(&DtypeTerm::DtypeObject),
             _ => false,
-        };
+        } || compiled.objects.contains(value);
         if exempt {
             return broken.into_iter().flatten();
         }
@@ -225,11 +221,12 @@ impl Checker {
         } else if !matches!(value, Value::Dict(_) | Value::None | Value::Dtype(_)) {
             let shape = nested_shape(value);
             let mut ranks: Vec<f64> = shape.iter().map(|shape| shape.len() as f64).collect();
-            // A list of entries of rank 0.
-            if matches!(value, Value::List(_) | Value::Tuple(_))
+            // The rank of the entries counts, too.
+            if let Some(depth) = ranks.first().copied()
+                && depth > 0.0
                 && !constraint.structures.is_empty()
             {
-                ranks.push(0.0);
+                ranks.extend([(depth - 1.0).max(1.0), 0.0]);
             }
             shaped.push(Shaped {
                 param: index,
@@ -406,7 +403,6 @@ fn container_fits(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool
         .structures
         .iter()
         .any(|listed| structure_matches(listed, value));
-    let is_text = |value: &Value| matches!(value, Value::Text(_));
     let text_tensor = !constraint.tensors.is_empty()
         && constraint
             .dtypes
@@ -417,12 +413,21 @@ fn container_fits(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool
             Value::Tensor(_) => constraint.tensors.contains(&TensorKind::Dense),
             Value::SparseTensor(_) => constraint.tensors.contains(&TensorKind::Sparse),
             // No library tensor can be built from text; plain text stands for it.
-            Value::List(items) => text_tensor && items.iter().all(is_text),
+            Value::List(_) => text_tensor && is_text(value),
             value if Leaf::of(value).is_some() => {
                 compiled.allows_plain(scope) || text_tensor && is_text(value)
             }
             _ => false,
         }
+}
+
+/// Text, or nested lists of it.
+fn is_text(value: &Value) -> bool {
+    match value {
+        Value::Text(_) => true,
+        Value::List(items) => items.iter().all(is_text),
+        _ => false,
+    }
 }
 
 fn dtypes_fit(compiled: &CompiledParam, value: &Value, facts: &[Facts]) -> bool {

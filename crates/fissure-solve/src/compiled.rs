@@ -1,10 +1,11 @@
 //! The constraints of a spec with all names resolved.
 
 use fissure_model::{
-    Bound, Comparison, Constraint, Dim, DtypeTerm, NdimTerm, Param, Range, ShapeTerm, Spec,
+    Bound, Comparison, Constraint, Dim, DtypeTerm, NdimTerm, Param, Range, ShapeTerm, Spec, Value,
 };
 use fissure_spec::ParamHints;
 
+use crate::meaning::object_kinds;
 use crate::term::{Facts, Names, Scope, Term, Unbound, compare};
 
 /// One parameter's constraint, ready to be sampled and checked.
@@ -21,6 +22,8 @@ pub(crate) struct CompiledParam {
     pub ranges: Vec<CompiledRange>,
     /// What the documentation says where the lists are silent; never checked.
     pub soft: Soft,
+    /// Ready objects of a kind that the documentation states and the lists have no word for.
+    pub objects: Vec<Value>,
 }
 
 /// The documentation's words, compiled.
@@ -118,7 +121,12 @@ impl Compared {
 }
 
 impl CompiledParam {
-    fn new<'a>(param: &'a Param, hints: &'a ParamHints, names: &mut Names<'a>) -> Self {
+    fn new<'a>(
+        param: &'a Param,
+        hints: &'a ParamHints,
+        package: &str,
+        names: &mut Names<'a>,
+    ) -> Self {
         let constraint = &param.constraint;
         let dtype_sources = constraint
             .dtypes
@@ -144,6 +152,9 @@ impl CompiledParam {
         CompiledParam {
             dtype_sources,
             soft,
+            objects: object_kinds(hints)
+                .flat_map(|kind| kind.objects(package))
+                .collect(),
             ndims: compile_ndims(&constraint.ndims, names),
             shapes: constraint
                 .shapes
@@ -235,7 +246,7 @@ impl CompiledSpec {
         let hints = fissure_spec::hints(spec);
         let params = params()
             .zip(&hints)
-            .map(|(param, hints)| CompiledParam::new(param, hints, &mut names))
+            .map(|(param, hints)| CompiledParam::new(param, hints, &spec.api.package, &mut names))
             .collect();
         CompiledSpec {
             params,

@@ -4,7 +4,7 @@ use fissure_model::{DtypeTerm, Element, Param, Role, Spec, Structure, TensorKind
 use fissure_spec::Kind;
 
 use crate::compiled::CompiledParam;
-use crate::meaning::{Leaf, accepts_leaf, containers_listed, object_kinds};
+use crate::meaning::{Leaf, accepts_leaf, containers_listed};
 use crate::term::{Facts, Scope};
 
 /// One sort of value.
@@ -16,7 +16,7 @@ pub(crate) enum KindPlan {
     Leaf(Leaf),
     Sequence { tuple: bool, entry: Entry },
     NamedTuple { names: usize, entry: Entry },
-    Dict { entry: Entry },
+    Dict { key: Leaf, entry: Entry },
     Objects(Vec<Value>),
 }
 
@@ -25,6 +25,7 @@ pub(crate) enum KindPlan {
 pub(crate) enum Entry {
     Leaf(Leaf),
     Tensor,
+    NdArray,
     /// A list of sizes.
     Shape,
     Sequence {
@@ -86,11 +87,8 @@ pub(crate) fn kinds_of(
     };
     let mut kinds: Vec<(KindPlan, f32)> = Vec::new();
 
-    for kind in object_kinds(hints) {
-        let values = kind.objects(&spec.api.package);
-        if !values.is_empty() {
-            kinds.push((KindPlan::Objects(values), 10.0));
-        }
+    if !compiled.objects.is_empty() {
+        kinds.push((KindPlan::Objects(compiled.objects.clone()), 10.0));
     }
     if constraint.dtypes.contains(&DtypeTerm::Callable) {
         let values = Kind::Callable.objects(&spec.api.package);
@@ -265,6 +263,12 @@ fn add_structure(
         }
         return;
     }
+    if let Structure::Dict(Some(key), _) = structure
+        && !matches!(key, Element::Dtype(_))
+    {
+        // Only plain values are keys.
+        return;
+    }
     let mut entries = entries_of(structure, compiled, leaves, tensors_possible);
     if let Structure::NamedTuple(..) = structure {
         // Its entries are sizes with names.
@@ -299,7 +303,15 @@ fn add_structure(
                     weight,
                 ));
             }
-            Structure::Dict(..) => kinds.push((KindPlan::Dict { entry }, weight)),
+            Structure::Dict(key, _) => {
+                let key = match key {
+                    Some(Element::Dtype(term)) if !accepts_leaf(term, Leaf::Text, None) => {
+                        Leaf::Int
+                    }
+                    _ => Leaf::Text,
+                };
+                kinds.push((KindPlan::Dict { key, entry }, weight));
+            }
             Structure::NdArray(_) => {}
         }
     }
@@ -320,7 +332,20 @@ fn entries_of(
             .collect(),
         Some(Element::Tensor(_)) if tensors_possible => vec![(Entry::Tensor, 1.0)],
         Some(Element::Tensor(_)) => Vec::new(),
+        // With a shape or rank of its own the list is an array, not a list of shapes.
+        Some(Element::Shape) if !compiled.shapes.is_empty() || !compiled.ndims.is_empty() => {
+            vec![(Entry::Leaf(Leaf::Int), 1.0)]
+        }
         Some(Element::Shape) => vec![(Entry::Shape, 1.0)],
+        Some(Element::Structure(inner)) if matches!(**inner, Structure::NdArray(_)) => {
+            if tensors_possible {
+                vec![(Entry::NdArray, 1.0)]
+            } else {
+                Vec::new()
+            }
+        }
+        // A dictionary inside a structure is not generated.
+        Some(Element::Structure(inner)) if matches!(**inner, Structure::Dict(..)) => Vec::new(),
         Some(Element::Structure(inner)) => {
             let tuple = matches!(**inner, Structure::Tuple(_));
             entries_of(inner, compiled, leaves, tensors_possible)

@@ -158,6 +158,7 @@ impl Call<'_> {
             param: index,
             category: Category::Range,
         };
+        let leaf = self.followed(index, leaf)?;
         Ok(match leaf {
             Leaf::Bool => {
                 let drawn = self.choose(param.boolean) == 1;
@@ -198,6 +199,35 @@ impl Call<'_> {
                 )
             }
             Leaf::Object => Value::None,
+        })
+    }
+
+    /// The type of a plain value whose dtype follows another parameter's.
+    fn followed(&self, index: usize, leaf: Leaf) -> Result<Leaf, Unsatisfied> {
+        let compiled = &self.plan.params[index].compiled;
+        if compiled.dtype_sources.iter().all(Option::is_none) {
+            return Ok(leaf);
+        }
+        let terms = &compiled.constraint.dtypes;
+        let fits = |leaf: &Leaf| {
+            terms
+                .iter()
+                .enumerate()
+                .any(|(at, term)| accepts_leaf(term, *leaf, compiled.dtype_facts(at, &self.facts)))
+        };
+        [
+            leaf,
+            Leaf::Int,
+            Leaf::Float,
+            Leaf::Bool,
+            Leaf::Text,
+            Leaf::Complex,
+        ]
+        .into_iter()
+        .find(fits)
+        .ok_or(Unsatisfied {
+            param: index,
+            category: Category::Dtype,
         })
     }
 

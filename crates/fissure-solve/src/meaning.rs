@@ -152,14 +152,18 @@ fn element_matches(element: Option<&Element>, value: &Value) -> bool {
             Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) => {
                 accepts_dtype(term, tensor.dtype, None)
             }
+            // Nested lists, where a rank above 1 is asked for.
+            Value::List(items) | Value::Tuple(items) => {
+                items.iter().all(|item| element_matches(element, item))
+            }
             value => Leaf::of(value).is_some_and(|leaf| accepts_leaf(term, leaf, None)),
         },
         Some(Element::Tensor(_)) => matches!(value, Value::Tensor(_) | Value::SparseTensor(_)),
         Some(Element::Shape) => match value {
-            Value::List(items) | Value::Tuple(items) => items
-                .iter()
-                .all(|item| matches!(item, Value::Int(size) if *size >= 0)),
-            _ => false,
+            Value::List(items) | Value::Tuple(items) => {
+                items.iter().all(|item| element_matches(element, item))
+            }
+            value => matches!(value, Value::Int(_)),
         },
         Some(Element::Structure(structure)) => structure_matches(structure, value),
     }

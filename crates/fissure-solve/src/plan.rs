@@ -3,6 +3,7 @@
 use fissure_model::{Dtype, Element, Param, Passing, Role, Signature, Spec, Structure, Value};
 
 use crate::compiled::{CompiledParam, CompiledSpec};
+use crate::facts::facts_of;
 use crate::kind::{KindPlan, kinds_of};
 use crate::knowledge::{
     WORDS, float_weights, include_factor, int_weights, is_channel, layer_inputs, length_weights,
@@ -11,7 +12,7 @@ use crate::knowledge::{
 use crate::meaning::accepts_dtype;
 use crate::passing::{PassingPlan, passing_of};
 use crate::preference::{Preferences, SlotBuilder, SlotId};
-use crate::term::Term;
+use crate::term::{Facts, Term};
 
 /// What the user asked of the sampler.
 #[derive(Clone, Debug)]
@@ -96,6 +97,8 @@ pub(crate) struct ParamPlan {
     pub enumeration: SlotId,
     pub object: SlotId,
     pub default: Option<Value>,
+    /// What others read while the parameter is left away.
+    pub default_facts: Facts,
     /// Another parameter's expression reads this value or its largest element.
     pub read_by_others: bool,
 }
@@ -334,6 +337,10 @@ impl ParamPlan {
             alternative: slots.slot(vec![1.0; compiled.shapes.len().clamp(1, 200)]),
             enumeration: slots.slot(vec![1.0; enums]),
             object: slots.slot(vec![1.0; objects.unwrap_or(1).max(1)]),
+            default_facts: default
+                .as_ref()
+                .map(|v| facts_of(v, true))
+                .unwrap_or_default(),
             default,
             read_by_others,
             compiled,
@@ -422,6 +429,6 @@ pub(crate) fn element_of(structure: &Structure) -> Option<&Element> {
         | Structure::NamedTuple(_, element)
         | Structure::Sequence(element)
         | Structure::NdArray(element) => element.as_ref(),
-        Structure::Dict(key, value) => value.as_ref().or(key.as_ref()),
+        Structure::Dict(_, value) => value.as_ref(),
     }
 }

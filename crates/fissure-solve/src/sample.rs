@@ -67,7 +67,11 @@ impl<'a> Call<'a> {
             preferences,
             random,
             symbols: vec![None; plan.symbols],
-            facts: Vec::with_capacity(plan.params.len()),
+            facts: plan
+                .params
+                .iter()
+                .map(|param| param.default_facts.clone())
+                .collect(),
             dtype: Dtype::Float32,
             scheme: Scheme::Same,
             shared_shape: Vec::new(),
@@ -76,10 +80,6 @@ impl<'a> Call<'a> {
             small,
             bytes: 0,
         };
-        for param in &plan.params {
-            let facts = param.default.as_ref().map(|value| facts_of(value, true));
-            call.facts.push(facts.unwrap_or_default());
-        }
         let dtype = call.choose(plan.call.dtype);
         call.dtype = plan
             .dtypes
@@ -216,11 +216,14 @@ impl<'a> Call<'a> {
                 let items = self.entries(index, entry, *names as u64)?;
                 AbstractValue::Tuple(items)
             }
-            KindPlan::Dict { entry } => {
+            KindPlan::Dict { key, entry } => {
                 let length = self.length(param.length).min(4);
                 let entries = self.entries(index, entry, length)?;
                 let pairs = entries.into_iter().enumerate().map(|(position, entry)| {
-                    let key = Value::Text(char::from(b'a' + position as u8).to_string());
+                    let key = match key {
+                        Leaf::Text => Value::Text(char::from(b'a' + position as u8).to_string()),
+                        _ => Value::Int(position as i128),
+                    };
                     (AbstractValue::Literal(key), entry)
                 });
                 AbstractValue::Dict(pairs.collect())
@@ -390,7 +393,9 @@ impl<'a> Call<'a> {
         let entries = shape
             .iter()
             .try_fold(1_u64, |product, dim| product.checked_mul(*dim));
-        if entries.is_none_or(|entries| entries > MAX_ENTRIES) {
+        // Nested lists cannot have entries inside nothing.
+        let lost = shape.iter().rev().skip(1).any(|size| *size == 0);
+        if lost || entries.is_none_or(|entries| entries > MAX_ENTRIES) {
             return Err(Unsatisfied {
                 param: index,
                 category: Category::Shape,
@@ -459,6 +464,7 @@ impl<'a> Call<'a> {
                 let kind = tensors.first().copied().unwrap_or(TensorKind::Dense);
                 self.tensor(index, Some(kind))?
             }
+            Entry::NdArray => self.tensor(index, None)?,
             Entry::Shape => {
                 let rank = self.random.index(5);
                 let size = |call: &mut Self| AbstractValue::Literal(Value::Int(call.dim().into()));
