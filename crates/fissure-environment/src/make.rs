@@ -5,6 +5,8 @@ use std::{
     time::Instant,
 };
 
+use pep440_rs::Version;
+
 use crate::{
     EnvironmentError, Managed, Progress, Requirement, Store, Surroundings,
     check::try_import,
@@ -61,9 +63,7 @@ pub fn make(
             progress(Progress::Step(format!(
                 "looking for the newest {requirement}"
             )));
-            installers[0]
-                .newest(&work, &base, requirement)
-                .map_err(failed)?
+            newest(&installers, &work, &base, requirement).map_err(failed)?
         }
     };
     let exact = requirement.pinned_to(&version);
@@ -122,7 +122,23 @@ fn installers(
     Ok(found)
 }
 
-fn name_of(requirement: &Requirement, version: &pep440_rs::Version, base: &Interpreter) -> String {
+/// Asks the installers in order; the first one's failure counts.
+fn newest(
+    installers: &[Installer],
+    work: &Work<'_>,
+    base: &Interpreter,
+    requirement: &Requirement,
+) -> Result<Version, Failure> {
+    let mut answers = installers
+        .iter()
+        .map(|one| one.newest(work, base, requirement));
+    match answers.next().expect("there is at least one installer") {
+        Err(failure @ Failure::Other(_)) => answers.find_map(Result::ok).ok_or(failure),
+        answer => answer,
+    }
+}
+
+fn name_of(requirement: &Requirement, version: &Version, base: &Interpreter) -> String {
     let (major, minor) = base
         .probe
         .python_minor()
