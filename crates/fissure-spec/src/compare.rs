@@ -62,14 +62,16 @@ pub enum Confirmation {
 }
 
 impl Confirmation {
-    /// The file and the library agree, or the library does not say.
-    pub fn agrees(&self) -> bool {
-        matches!(
-            self,
-            Confirmation::Confirmed { .. }
-                | Confirmation::ThroughKeywords { .. }
-                | Confirmation::NoSignature
-        )
+    /// One word for lists: `confirmed`, `not told`, `added` or `contradicted`.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Confirmation::Confirmed { .. } => "confirmed",
+            Confirmation::ThroughKeywords { .. } | Confirmation::NoSignature => "not told",
+            Confirmation::NewParam {
+                required: false, ..
+            } => "added",
+            _ => "contradicted",
+        }
     }
 }
 
@@ -151,7 +153,7 @@ pub fn compare(spec: &Spec, signature: &Signature) -> Vec<Confirmation> {
     let news: Vec<(usize, &SignatureParam)> = declared
         .iter()
         .enumerate()
-        .filter(|(_, param)| !is_star(param) && param.name != "self")
+        .filter(|(_, param)| !is_star(param))
         .filter(|(_, param)| !spec.params.iter().any(|known| known.name == param.name))
         .collect();
     let takes_keywords = declared.iter().any(|param| param.kind == "var_keyword");
@@ -168,7 +170,7 @@ pub fn compare(spec: &Spec, signature: &Signature) -> Vec<Confirmation> {
                 });
             }
             None => {
-                let renamed = new_name(&param.name, position, &news);
+                let renamed = new_name(param, position, &news);
                 renamed_to.extend(renamed.clone());
                 found.push(Confirmation::UnknownParam {
                     param: param.name.clone(),
@@ -194,18 +196,20 @@ fn is_star(param: &SignatureParam) -> bool {
     matches!(param.kind.as_str(), "var_positional" | "var_keyword")
 }
 
-/// The most similar new name; failing that, the new name at the same position.
-fn new_name(name: &str, position: usize, news: &[(usize, &SignatureParam)]) -> Option<String> {
+/// The most similar new name; failing that, for a parameter that every call gives by position, the
+/// new name at the same position.
+fn new_name(param: &Param, position: usize, news: &[(usize, &SignatureParam)]) -> Option<String> {
     let scored = news
         .iter()
-        .map(|(_, new)| (strsim::jaro_winkler(name, &new.name), new));
+        .map(|(_, new)| (strsim::jaro_winkler(&param.name, &new.name), new));
     let best = scored.max_by(|left, right| left.0.total_cmp(&right.0));
     match best {
         Some((score, new)) if score >= SIMILAR => Some(new.name.clone()),
-        _ => news
+        _ if param.role == Role::Required => news
             .iter()
             .find(|(at, _)| *at == position)
             .map(|(_, new)| new.name.clone()),
+        _ => None,
     }
 }
 

@@ -50,7 +50,10 @@ fn the_same_signature_is_confirmed() {
     ]));
     let found = compare(&spec(false), &library);
     assert_eq!(found.len(), 4);
-    assert!(found.iter().all(Confirmation::agrees), "{found:?}");
+    assert!(
+        found.iter().all(|found| found.label() == "confirmed"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -75,6 +78,12 @@ fn differences_are_named_one_by_one() {
             "extra: only in the library (optional)",
         ]
     );
+    let labels: Vec<&str> = compare(&spec(false), &library)
+        .iter()
+        .map(Confirmation::label)
+        .collect();
+    assert_eq!(labels[..5], ["contradicted"; 5]);
+    assert_eq!(labels[5], "added");
 }
 
 #[test]

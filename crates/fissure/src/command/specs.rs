@@ -328,12 +328,7 @@ fn answer(library: &Signature, confirmations: &[Confirmation]) -> String {
         if matches!(confirmation, Confirmation::Confirmed { .. }) {
             continue;
         }
-        let label = if confirmation.agrees() {
-            "not told"
-        } else {
-            "contradicted"
-        };
-        let _ = writeln!(out, "  {label:<14}{confirmation}");
+        let _ = writeln!(out, "  {:<14}{confirmation}", confirmation.label());
     }
     out
 }
