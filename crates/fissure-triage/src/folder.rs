@@ -4,11 +4,11 @@ use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use fissure_model::{Api, ConcreteInput, Finding, Outcome};
+use fissure_model::{Api, ConcreteInput, Execution, Finding, Outcome, Reproduction, Verdict};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
 
 use crate::error::TriageError;
 use crate::script::script;
@@ -17,6 +17,30 @@ use crate::script::script;
 const FORMAT: u32 = 1;
 /// Folders that a killed process left behind begin with this.
 const UNFINISHED: &str = ".unfinished-";
+
+/// `finding.json`: the finding without what has a file of its own, in the order a reader asks.
+#[derive(Serialize, Deserialize)]
+struct FindingFile {
+    format: u32,
+    id: String,
+    api: Api,
+    verdict: Verdict,
+    reproduction: Option<Reproduction>,
+    library_version: String,
+    python_version: String,
+    seed: u64,
+    outcome: Outcome,
+    duration: Duration,
+    signature: String,
+    /// `log.txt` is what the process wrote; otherwise it only repeats the exception.
+    log_captured: bool,
+}
+
+/// The first thing to know about a file.
+#[derive(Deserialize)]
+struct Format {
+    format: u32,
+}
 
 /// `input.json`: the call as plain data.
 #[derive(Serialize, Deserialize)]
@@ -53,10 +77,21 @@ pub fn write_finding(dir: &Path, finding: &Finding) -> Result<PathBuf, TriageErr
         script(finding).as_bytes(),
     )?;
     write(&temporary.path().join("log.txt"), log(finding).as_bytes())?;
-    write_json(
-        &temporary.path().join("finding.json"),
-        &finding_json(finding, &target)?,
-    )?;
+    let file = FindingFile {
+        format: FORMAT,
+        id: finding.id.clone(),
+        api: finding.api.clone(),
+        verdict: finding.verdict.clone(),
+        reproduction: finding.reproduction,
+        library_version: finding.library_version.clone(),
+        python_version: finding.python_version.clone(),
+        seed: finding.seed,
+        outcome: finding.execution.outcome.clone(),
+        duration: finding.execution.duration,
+        signature: finding.signature.clone(),
+        log_captured: finding.execution.log.is_some(),
+    };
+    write_json(&temporary.path().join("finding.json"), &file)?;
     sync_folder(temporary.path())?;
 
     put_in_place(temporary.path(), &target)?;
@@ -70,25 +105,6 @@ pub fn write_finding(dir: &Path, finding: &Finding) -> Result<PathBuf, TriageErr
         }
         _ => Ok(target),
     }
-}
-
-/// `finding.json` is the finding without what has a file of its own.
-fn finding_json(finding: &Finding, path: &Path) -> Result<Json, TriageError> {
-    let mut json = serde_json::to_value(finding).map_err(TriageError::json(path))?;
-    let fields = json.as_object_mut().expect("a struct is an object");
-    fields.remove("input");
-    let log = fields
-        .get_mut("execution")
-        .and_then(Json::as_object_mut)
-        .and_then(|execution| execution.remove("log"));
-    let mut ordered = Map::new();
-    ordered.insert("format".into(), FORMAT.into());
-    ordered.insert(
-        "log_captured".into(),
-        log.is_some_and(|log| !log.is_null()).into(),
-    );
-    ordered.append(fields);
-    Ok(Json::Object(ordered))
 }
 
 /// What the process wrote; for a failure inside a living process, the exception.
@@ -110,31 +126,31 @@ fn log(finding: &Finding) -> String {
 
 /// The finding in a folder that [`write_finding`] wrote.
 pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
-    let path = folder.join("finding.json");
-    let mut json: Json = read_json(&path)?;
-    let format = json.get("format").and_then(Json::as_u64).unwrap_or(0);
-    if format != u64::from(FORMAT) {
-        return Err(TriageError::Format {
-            path,
-            found: u32::try_from(format).unwrap_or(u32::MAX),
-            expected: FORMAT,
-        });
-    }
-    let input: InputFile = read_json(&folder.join("input.json"))?;
-    let input = serde_json::to_value(input.input).map_err(TriageError::json(&path))?;
-    let log = if json.get("log_captured").and_then(Json::as_bool) == Some(true) {
+    let file: FindingFile = read_json(&folder.join("finding.json"))?;
+    let InputFile { input, .. } = read_json(&folder.join("input.json"))?;
+    let log = if file.log_captured {
         let path = folder.join("log.txt");
-        Json::String(fs::read_to_string(&path).map_err(TriageError::io("read", &path))?)
+        Some(fs::read_to_string(&path).map_err(TriageError::io("read", &path))?)
     } else {
-        Json::Null
+        None
     };
-    if let Some(fields) = json.as_object_mut() {
-        fields.insert("input".into(), input);
-        if let Some(execution) = fields.get_mut("execution").and_then(Json::as_object_mut) {
-            execution.insert("log".into(), log);
-        }
-    }
-    serde_json::from_value(json).map_err(TriageError::json(&path))
+    Ok(Finding {
+        id: file.id,
+        api: file.api,
+        verdict: file.verdict,
+        signature: file.signature,
+        execution: Execution {
+            number: input.number,
+            outcome: file.outcome,
+            duration: file.duration,
+            log,
+        },
+        input,
+        reproduction: file.reproduction,
+        library_version: file.library_version,
+        python_version: file.python_version,
+        seed: file.seed,
+    })
 }
 
 /// A folder among findings, and what it holds.
@@ -203,6 +219,14 @@ fn put_in_place(temporary: &Path, target: &Path) -> Result<(), TriageError> {
 
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, TriageError> {
     let text = fs::read_to_string(path).map_err(TriageError::io("read", path))?;
+    let Format { format } = serde_json::from_str(&text).map_err(TriageError::json(path))?;
+    if format != FORMAT {
+        return Err(TriageError::Format {
+            path: path.to_owned(),
+            found: format,
+            expected: FORMAT,
+        });
+    }
     serde_json::from_str(&text).map_err(TriageError::json(path))
 }
 

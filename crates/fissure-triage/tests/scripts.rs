@@ -13,7 +13,7 @@ use fissure_triage::{ScriptEnd, confirm, script, script_for_input};
 
 /// A library that fails in each way that a script can meet.
 const LIBRARY: &str = r#"
-import ctypes, os, signal, sys, time
+import ctypes, os, signal, sys, threading, time
 
 __version__ = "1.0"
 
@@ -66,6 +66,13 @@ def destructor(x):
                 os.kill(os.getpid(), signal.SIGSEGV)
     return Trap()
 
+def later(x):
+    def crash():
+        time.sleep(0.05)
+        ctypes.string_at(0)
+    if x == 7:
+        threading.Thread(target=crash, daemon=True).start()
+
 class Layer:
     def __init__(self, size):
         self.size = size
@@ -105,6 +112,7 @@ fn every_kind_of_failure_is_confirmed_by_its_own_script() {
         ("segv", Outcome::Crash { signal: 11 }, None),
         ("abort", Outcome::Crash { signal: 6 }, None),
         ("destructor", Outcome::Crash { signal: 11 }, None),
+        ("later", Outcome::Crash { signal: 11 }, None),
         (
             "handled",
             Outcome::Exit { code: 255 },
@@ -308,6 +316,7 @@ fn a_script_reads_like_a_report() {
     import faulthandler
     import platform
     import sys
+    import time
 
     import torch
 
@@ -346,6 +355,7 @@ fn a_script_reads_like_a_report() {
         result = call()
         print("observed: a result of type " + type(result).__name__)
         del result  # a failure in its destructor belongs to the call
+        time.sleep(0.5)  # a thread that the call started may still be at work
     except BaseException as error:
         print("observed: raised " + name_of(error) + ": " + text_of(error))
     print("RESULT: not reproduced")

@@ -47,7 +47,10 @@ impl Layout {
             about(kind)
         ));
         text.push_str("import faulthandler\n");
-        self.imports(&mut text, &["platform", "sys"]);
+        match kind {
+            OutcomeKind::Crash => self.imports(&mut text, &["platform", "sys", "time"]),
+            _ => self.imports(&mut text, &["platform", "sys"]),
+        }
         self.functions(&mut text);
         if kind == OutcomeKind::Nan {
             text.push_str(&format!(
@@ -220,13 +223,19 @@ fn ending(finding: &Finding) -> String {
         }
         Outcome::Accepted { nan: true } => ("holds_nan(result)", "False".to_owned()),
         // The process would not have come this far.
-        _ => {
+        outcome => {
+            let wait = match outcome {
+                Outcome::Crash { .. } => {
+                    "    time.sleep(0.5)  # a thread that the call started may still be at work\n"
+                }
+                _ => "",
+            };
             return format!(
                 r#"try:
     result = call()
     print("observed: a result of type " + type(result).__name__)
     del result  # a failure in its destructor belongs to the call
-except BaseException as error:
+{wait}except BaseException as error:
     print("observed: raised " + name_of(error) + ": " + text_of(error))
 print({not_reproduced})
 "#
