@@ -93,6 +93,21 @@ def offsets(variables):
     yield from _each(free, "times 1000", lambda v: v.own * 1e3, 2)
 
 
+def delicate(variables):
+    """Level L1 for precision: small values, and rows or columns that nearly agree."""
+    yield from _each(variables, "times 1e-07", lambda v: v.own * 1e-7, 1)
+    yield from _each(variables, "nearly equal columns", lambda v: _near(v, -1), 1)
+    yield from _each(variables, "nearly equal rows", lambda v: _near(v, 0), 1)
+
+
+def _near(variable, axis):
+    own = variable.own
+    if own.ndim < 2 or own.shape[axis] < 2:
+        return own
+    first = np.take(own, [0], axis=axis)
+    return first + 1e-4 * (own - first)
+
+
 def far(variables):
     """Level L2 up to ten times the square root of the largest number."""
     free = [variable for variable in variables if variable.unbounded()]

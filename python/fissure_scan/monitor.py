@@ -43,6 +43,7 @@ class Monitor:
         self.known = {}             # id -> input key of arrays that are inputs
         self.derived = set()        # ids of arrays made by recorded operations
         self.bad = set()            # ids of arrays with NaN or Inf
+        self.chosen = set()         # of these, the infinities that the program put there itself
         self.weights = 0
         self.entering = 0
         self.gradient_watch = None
@@ -199,11 +200,29 @@ class Monitor:
                                   for value in node.inputs)
         elif bad_output:
             node.inputs_bad = bad_before
+        if bad_output:
+            self._chosen(backend, node, outputs)
         for oracle in oracles.AT_OPERATION:
             detail = oracle.check(backend, node)
             if detail:
                 self.fail(backend, oracle.name, node, detail)
                 break
+
+    def _chosen(self, backend, node, outputs):
+        """Infinities that the program writes itself (masks) are values like others: what follows
+        from them is judged as if they were finite, and a NaN made of them has a producer."""
+        if not node.inputs_bad:
+            if oracles.writes_nonfinite(node):
+                self.chosen.update(id(value) for value in outputs)
+            return
+        spoiled = [value for value in node.inputs
+                   if backend.is_float(value) and not backend.finite(value)]
+        if not spoiled or not all(id(value) in self.chosen for value in spoiled):
+            return
+        if any(backend.has_nan(value) for value in outputs):
+            node.inputs_bad = False
+        else:
+            self.chosen.update(id(value) for value in outputs)
 
     def fail(self, backend, oracle, node, detail):
         trace = self.trace

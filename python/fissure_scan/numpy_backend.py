@@ -137,6 +137,9 @@ class NumpyBackend:
             return True
         return bool(np.isfinite(plain(value)).all())
 
+    def has_nan(self, value):
+        return self.is_float(value) and bool(np.isnan(plain(value)).any())
+
     def statistics(self, value):
         array = ordinary_asarray(plain(value), dtype=np.float64)
         if array.size == 0:

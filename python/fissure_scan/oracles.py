@@ -23,11 +23,19 @@ class Oracle:
         self.check = check
 
 
+def writes_nonfinite(node):
+    """The program itself hands an infinity or NaN to this operation."""
+    return has_nonfinite_scalar(node.arguments) or has_nonfinite_scalar(node.keywords.values())
+
+
+def produces(node):
+    """Can a NaN or Inf in the result of this operation be its own doing?"""
+    return node.name not in _NOT_PRODUCERS and not writes_nonfinite(node)
+
+
 def nonfinite(backend, node):
     """NaN or Inf from finite operands."""
-    if not node.output_bad or node.inputs_bad or node.name in _NOT_PRODUCERS:
-        return None
-    if has_nonfinite_scalar(node.arguments) or has_nonfinite_scalar(node.keywords.values()):
+    if not node.output_bad or node.inputs_bad or not produces(node):
         return None
     return "%s of finite operands gives %s" % (node.name, backend.describe_bad(node.output))
 

@@ -3,16 +3,22 @@ and the same region in lower precision."""
 
 import sys
 
-from . import candidates
+from . import candidates, oracles, patterns
 from .findings import Found
 from .monitor import Policy
 from .trace import Failure
 
 # A result is called wrong when it is off by this share of its size, after an operation that made
-# an error at least this much larger than that of its operands.
+# an error at least this much larger than that of its operands, and by more than the tolerance of
+# ordinary comparisons.
 WRONG = 0.05
 JUMP = 1e3
 ACCURATE = 1e-5
+ABSOLUTE = 1e-5
+
+_MATRIX = {"solve", "inverse", "cholesky", "lstsq", "pinverse", "det", "slogdet", "logdet"}
+_LOSERS = {"sub", "add", "sum", "mean", "cumsum", "log", "matmul", "var", "std"} | _MATRIX
+_AMPLIFIERS = {"sqrt", "log", "div", "rsqrt", "reciprocal"}
 
 
 def examine(search, level):
@@ -20,6 +26,8 @@ def examine(search, level):
         return
     import torch
     points = [("the program's own data", {})]
+    if level >= 1:
+        points += list(candidates.delicate(search.inputs))
     if level >= 2:
         points += list(candidates.offsets(search.inputs))[:8]
     for label, overrides in points:
@@ -28,17 +36,28 @@ def examine(search, level):
         trace, shadow = shadowed(search, overrides, torch.float64)
         if trace.failures or trace.error is not None:
             continue
-        blamed = cancellation(trace, shadow)
-        if blamed is None or blamed[0].site.key() in search.found:
-            continue
+        for oracle, node, detail in judgements(trace, shadow):
+            if node.site.key() in search.found:
+                continue
+            failure = Failure(oracle, node, detail, node.arguments, node.keywords,
+                              node.output.detach().clone())
+            found = Found(failure, overrides, 0, label, search)
+            if found.severity != "theoretical":
+                search.found[node.site.key()] = found
+                search.note("%s %s at %s: %s" % (found.severity, oracle, node.site, label))
+    lower_precision(search, torch)
+
+
+def judgements(trace, shadow):
+    pattern = patterns.examine(trace)
+    if pattern is not None:
+        yield pattern
+    blamed = cancellation(trace, shadow)
+    if blamed is not None:
         node, wrong, error = blamed
-        detail = "%s loses digits: %s at line %d is off by %.2g of its value against float64" % (
-            node.name, wrong.name, wrong.site.line, error)
-        failure = Failure("cancellation", node, detail, node.arguments, node.keywords,
-                          node.output.detach().clone())
-        found = Found(failure, overrides, 0 if not overrides else 2, label, search)
-        if found.severity != "theoretical":
-            search.found[node.site.key()] = found
+        yield ("wider_float" if node.name in _MATRIX else "cancellation", node,
+               "%s loses digits: %s at line %d is off by %.2g of its value against float64" % (
+                   node.name, wrong.name, wrong.site.line, error))
 
 
 def shadowed(search, overrides, dtype):
@@ -54,21 +73,38 @@ def shadowed(search, overrides, dtype):
 def cancellation(trace, shadow):
     """(node that lost the digits, wrong result, its error): only when a result that the program
     keeps or takes out is wrong."""
-    errors = dict((id(node), error) for node, _, error in shadow.errors)
+    errors = dict((id(node), error) for node, _, error, _ in shadow.errors)
+    sizes = dict((id(node), size) for node, _, _, size in shadow.errors)
     wrong = None
     for node in trace.nodes:
         error = errors.get(id(node), 0.0)
-        if error > WRONG and (not node.consumed or node.name in _AMPLIFIERS):
+        if error > WRONG and error * sizes[id(node)] > ABSOLUTE and (
+                not node.consumed or node.name in _AMPLIFIERS or node.name in _MATRIX):
             wrong = node
             break
     if wrong is None:
         return None
-    for node, inputs, error in shadow.errors:
+    for node, inputs, error, _ in shadow.errors:
         if node.index <= wrong.index and error > WRONG / 10 and inputs < ACCURATE \
                 and error > JUMP * max(inputs, 1e-9) and node.name in _LOSERS:
             return node, wrong, errors[id(wrong)]
     return None
 
 
-_LOSERS = {"sub", "add", "sum", "mean", "cumsum", "log", "matmul", "var", "std"}
-_AMPLIFIERS = {"sqrt", "log", "div", "rsqrt", "reciprocal"}
+def lower_precision(search, torch):
+    """Would the own data survive float16, as under autocast? A note, never a finding."""
+    if search.budget.over():
+        return
+    trace, shadow = shadowed(search, {}, torch.float16)
+    nodes = [node for node in shadow.nonfinite if oracles.produces(node)]
+    if not nodes or trace.failures or trace.error is not None:
+        return
+    node = nodes[0]
+    if node.site.key() in search.found:
+        return
+    failure = Failure("low_precision", node, "%s of the program's own data is not finite in "
+                      "float16" % node.name, node.arguments, node.keywords, None)
+    found = Found(failure, {}, 0, "the program's own data", search)
+    found.severity = "theoretical"
+    found.reason = "the program's own data would not survive float16 or autocast here"
+    search.found[node.site.key()] = found

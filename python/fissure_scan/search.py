@@ -44,7 +44,7 @@ class Search:
         self.shrunk = {}
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
-        hits = [site for site in baseline.hits if soft_assertions.announced(site.function)]
+        hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
         self.sites = sorted(hits, key=lambda site: baseline.first_hit[site])
         last = max([baseline.first_hit[site] for site in baseline.hits] or [0])
         self.horizon = max(60, 2 * last)

@@ -15,7 +15,7 @@ class Shadow:
     def __init__(self, dtype):
         self.dtype = dtype
         self._values = {}           # id -> (shadow, version)
-        self.errors = []            # (node, worst relative error of inputs, of output, detail)
+        self.errors = []            # (node, worst relative error of inputs, of output, its size)
         self.nonfinite = []         # nodes finite in the program, not finite in the shadow
         self.outputs = {}           # id of output -> relative error
 
@@ -59,12 +59,12 @@ class Shadow:
         if not bool(torch.isfinite(shadows[0]).all()):
             self.nonfinite.append(node)
             return
-        error = _relative_error(floats[0], shadows[0])
+        error, size = _relative_error(floats[0], shadows[0])
         self.outputs[id(floats[0])] = error
         worst_input = 0.0
         for value in node.inputs:
             worst_input = max(worst_input, self.outputs.get(id(value), 0.0))
-        self.errors.append((node, worst_input, error))
+        self.errors.append((node, worst_input, error, size))
 
     def _run(self, backend, node, prepared, floats):
         arguments, keywords = prepared
@@ -97,12 +97,13 @@ class Shadow:
 
 
 def _relative_error(value, shadow):
-    """Worst error of a tensor relative to its own largest element."""
+    """Worst error of a tensor relative to its own largest element, and that element's size."""
     with torch.no_grad():
         if value.numel() == 0:
-            return 0.0
+            return 0.0, 0.0
         wide = shadow.double()
         scale = float(wide.abs().max())
+        held = float(value.detach().double().abs().max())
         if scale == 0.0:
-            return 0.0 if float(value.detach().abs().max()) == 0.0 else 1.0
-        return float((value.detach().double() - wide).abs().max()) / scale
+            return (0.0, 0.0) if held == 0.0 else (1.0, held)
+        return float((value.detach().double() - wide).abs().max()) / scale, scale

@@ -260,6 +260,18 @@ ARITHMETIC = {"mul", "sum", "mean", "cumsum", "add", "sub", "addcmul", "outer", 
               "cast"}
 
 
+# Functions that give a finite result for every finite operand; only what reaches them can be wrong.
+SATURATING = {"softmax", "log_softmax", "sigmoid", "tanh", "logsigmoid", "softplus", "logsumexp",
+              "cosine_similarity", "normalize", "cross_entropy", "nll_loss",
+              "binary_cross_entropy_with_logits", "batch_norm", "group_norm", "instance_norm",
+              "layer_norm"}
+
+
+def can_fail(name):
+    """Worth steering toward: announced, and able to fail on finite operands."""
+    return announced(name) and name not in SATURATING
+
+
 def known(name):
     return name in TABLE
 

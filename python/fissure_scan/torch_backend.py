@@ -42,6 +42,9 @@ class TorchBackend:
                 return True
             return bool(torch.isfinite(detached).all())
 
+    def has_nan(self, value):
+        return self.is_float(value) and bool(torch.isnan(value.detach()).any())
+
     def statistics(self, value):
         detached = value.detach()
         if detached.numel() == 0:
@@ -314,8 +317,13 @@ class TorchMode(TorchFunctionMode):
         if key is not None and key in monitor.trace.inputs:
             flag = arguments[1] if len(arguments) > 1 else keywords.get("requires_grad", True)
             if flag:
+                # Data that the program optimises stays an input; a constant is a weight then.
                 monitor.settings.leaf_sources.add(key)
-                monitor.trace.inputs[key].kind = "weight"
+                info = monitor.trace.inputs[key]
+                if info.frozen:
+                    info.kind, info.frozen, info.why = "weight", False, "made to require gradients"
+                if monitor.policy.connect and tensor.is_leaf:
+                    monitor.trace.leaves[key] = tensor
             if not tensor.is_leaf:
                 tensor.retain_grad()
                 return tensor

@@ -73,9 +73,14 @@ struct Logging {
 impl Config {
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| ConfigError::Read { path: shown.clone(), error })?;
-        Config::parse(&text).map_err(|message| ConfigError::Parse { path: shown, message })
+        let text = std::fs::read_to_string(path).map_err(|error| ConfigError::Read {
+            path: shown.clone(),
+            error,
+        })?;
+        Config::parse(&text).map_err(|message| ConfigError::Parse {
+            path: shown,
+            message,
+        })
     }
 
     fn parse(text: &str) -> Result<Config, String> {
@@ -84,9 +89,17 @@ impl Config {
         }
         let known: Known = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
         let logging = known.logging.unwrap_or_default();
-        let mut remarks: Vec<String> =
-            known.unknown.keys().map(|key| format!("unknown key `{key}`")).collect();
-        remarks.extend(logging.unknown.keys().map(|key| format!("unknown key `logging.{key}`")));
+        let mut remarks: Vec<String> = known
+            .unknown
+            .keys()
+            .map(|key| format!("unknown key `{key}`"))
+            .collect();
+        remarks.extend(
+            logging
+                .unknown
+                .keys()
+                .map(|key| format!("unknown key `logging.{key}`")),
+        );
         if let Some(model) = &known.model_type
             && model != "analytic"
         {
@@ -101,7 +114,9 @@ impl Config {
             && format != "txt"
             && format != "json"
         {
-            remarks.push(format!("logging.format: `{format}` is not available, text is written"));
+            remarks.push(format!(
+                "logging.format: `{format}` is not available, text is written"
+            ));
         }
         let timeout = match known.timeout {
             Some(seconds) => Some(
@@ -171,7 +186,13 @@ mod tests {
             "model_type: xgboost\nenable_parallel: true\nfoo: 1\nlogging:\n  format: xml\n  bar: 2\n",
         )
         .unwrap();
-        for word in ["`foo`", "`logging.bar`", "xgboost", "enable_parallel", "`xml`"] {
+        for word in [
+            "`foo`",
+            "`logging.bar`",
+            "xgboost",
+            "enable_parallel",
+            "`xml`",
+        ] {
             assert!(
                 config.remarks.iter().any(|remark| remark.contains(word)),
                 "{word}: {:?}",

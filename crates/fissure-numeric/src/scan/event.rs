@@ -8,15 +8,40 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    Started { versions: BTreeMap<String, String> },
+    Started {
+        versions: BTreeMap<String, String>,
+    },
     OwnRun(OwnRun),
-    Understood { sites: Vec<SiteEvent>, inputs: Vec<InputEvent> },
-    UnknownInputs { names: Vec<String>, known: Vec<String> },
-    Note { text: String },
+    Understood {
+        sites: Vec<SiteEvent>,
+        inputs: Vec<InputEvent>,
+    },
+    UnknownInputs {
+        names: Vec<String>,
+        known: Vec<String>,
+    },
+    Note {
+        text: String,
+    },
     Finding(Box<FindingEvent>),
-    Searched { seconds: f64, runs: u64, sites: Vec<SiteEvent>, out_of_time: bool },
-    Checked { finding: String, fix: usize, passed: bool, reason: Option<String> },
-    Failed { kind: String, message: String, file: Option<PathBuf>, line: Option<usize> },
+    Searched {
+        seconds: f64,
+        runs: u64,
+        sites: Vec<SiteEvent>,
+        out_of_time: bool,
+    },
+    Checked {
+        finding: String,
+        fix: usize,
+        passed: bool,
+        reason: Option<String>,
+    },
+    Failed {
+        kind: String,
+        message: String,
+        file: Option<PathBuf>,
+        line: Option<usize>,
+    },
     Finished,
 }
 

@@ -33,7 +33,10 @@ pub enum ScanError {
     #[error(transparent)]
     Syntax(#[from] crate::analysis::SyntaxError),
     #[error("failed to start `{python}`: {error}")]
-    Start { python: String, error: std::io::Error },
+    Start {
+        python: String,
+        error: std::io::Error,
+    },
     #[error("failed to prepare the scan's files: {0}")]
     Prepare(std::io::Error),
 }
@@ -41,10 +44,18 @@ pub enum ScanError {
 /// What the caller may show while the scan runs.
 #[derive(Debug)]
 pub enum Progress<'a> {
-    Started { versions: &'a std::collections::BTreeMap<String, String> },
+    Started {
+        versions: &'a std::collections::BTreeMap<String, String>,
+    },
     OwnRun(&'a OwnRun),
-    Understood { sites: &'a [SiteEvent], inputs: &'a [InputEvent] },
-    UnknownInputs { names: &'a [String], known: &'a [String] },
+    Understood {
+        sites: &'a [SiteEvent],
+        inputs: &'a [InputEvent],
+    },
+    UnknownInputs {
+        names: &'a [String],
+        known: &'a [String],
+    },
     Note(&'a str),
 }
 

@@ -33,7 +33,10 @@ impl std::str::FromStr for ScanTarget {
             return if file.is_empty() || !is_dotted(function) {
                 Err(wrong())
             } else {
-                Ok(ScanTarget::FileFunction { file: file.into(), function: function.to_owned() })
+                Ok(ScanTarget::FileFunction {
+                    file: file.into(),
+                    function: function.to_owned(),
+                })
             };
         }
         if let Some((module, function)) = text.rsplit_once(':')
@@ -45,14 +48,20 @@ impl std::str::FromStr for ScanTarget {
                 function: function.to_owned(),
             });
         }
-        if text.is_empty() { Err(wrong()) } else { Ok(ScanTarget::Script(text.into())) }
+        if text.is_empty() {
+            Err(wrong())
+        } else {
+            Ok(ScanTarget::Script(text.into()))
+        }
     }
 }
 
 fn is_dotted(text: &str) -> bool {
     text.split('.').all(|part| {
         let mut characters = part.chars();
-        characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        characters
+            .next()
+            .is_some_and(|first| first.is_alphabetic() || first == '_')
             && characters.all(|character| character.is_alphanumeric() || character == '_')
     })
 }
@@ -123,7 +132,10 @@ mod tests {
 
     #[test]
     fn the_three_forms_of_a_target_are_told_apart() {
-        assert_eq!("train.py".parse(), Ok(ScanTarget::Script("train.py".into())));
+        assert_eq!(
+            "train.py".parse(),
+            Ok(ScanTarget::Script("train.py".into()))
+        );
         assert_eq!(
             "a/losses.py::focal_loss".parse(),
             Ok(ScanTarget::FileFunction {

@@ -170,8 +170,12 @@ fn trace(report: &ScanReport) -> String {
     for line in &report.trace {
         writeln!(text, "{line}").expect("writing to a string cannot fail");
     }
-    writeln!(text, "search: {:.3} s, {} runs", report.search_seconds, report.runs)
-        .expect("writing to a string cannot fail");
+    writeln!(
+        text,
+        "search: {:.3} s, {} runs",
+        report.search_seconds, report.runs
+    )
+    .expect("writing to a string cannot fail");
     text
 }
 
@@ -183,7 +187,10 @@ fn pretty(value: &Value) -> String {
 }
 
 fn at(path: &Path, error: std::io::Error) -> OutputError {
-    OutputError { path: path.display().to_string(), error }
+    OutputError {
+        path: path.display().to_string(),
+        error,
+    }
 }
 
 fn create(path: &Path) -> Result<(), OutputError> {

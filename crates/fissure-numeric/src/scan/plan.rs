@@ -21,10 +21,7 @@ pub struct Analysed {
     pub root: PathBuf,
 }
 
-pub fn analyse_target(
-    options: &ScanOptions,
-    registry: &Registry,
-) -> Result<Analysed, ScanError> {
+pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Analysed, ScanError> {
     let (path, function) = match &options.target {
         ScanTarget::Script(path) => (path, None),
         ScanTarget::FileFunction { file, function } => (file, Some(function.clone())),
@@ -40,8 +37,10 @@ pub fn analyse_target(
             });
         }
     };
-    let read_error =
-        |error| ScanError::Read { path: path.display().to_string(), error };
+    let read_error = |error| ScanError::Read {
+        path: path.display().to_string(),
+        error,
+    };
     let file = path.canonicalize().map_err(read_error)?;
     let bytes = std::fs::read(&file).map_err(read_error)?;
     let source = String::from_utf8_lossy(&bytes).into_owned();

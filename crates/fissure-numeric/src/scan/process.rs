@@ -21,7 +21,10 @@ pub enum Ended {
     /// Nothing was heard for the whole patience; it was killed.
     Silent(Duration),
     /// The process is gone although the scan was not finished.
-    Gone { status: String, log: String },
+    Gone {
+        status: String,
+        log: String,
+    },
 }
 
 /// A message from the reading thread.
@@ -105,7 +108,10 @@ impl Runtime {
                         Ok(status) => status.to_string(),
                         Err(error) => error.to_string(),
                     };
-                    return Err(Ended::Gone { status, log: self.log() });
+                    return Err(Ended::Gone {
+                        status,
+                        log: self.log(),
+                    });
                 }
             }
         }

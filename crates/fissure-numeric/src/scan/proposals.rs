@@ -30,5 +30,8 @@ fn precondition(finding: &ScanFinding) -> String {
         "cast" => "its values fit the target type",
         _ => "its operands and its result stay inside the number format",
     };
-    format!("line {}: make sure before `{}` that {domain}", event.site.line, event.producer)
+    format!(
+        "line {}: make sure before `{}` that {domain}",
+        event.site.line, event.producer
+    )
 }

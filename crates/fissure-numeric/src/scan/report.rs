@@ -132,7 +132,12 @@ impl ScanReport {
             ),
             Event::Note { text } => self.trace.push(text),
             Event::Finding(finding) => self.take_finding(*finding),
-            Event::Searched { seconds, runs, out_of_time, .. } => {
+            Event::Searched {
+                seconds,
+                runs,
+                out_of_time,
+                ..
+            } => {
                 self.search_seconds = seconds;
                 self.runs = runs;
                 if out_of_time {
@@ -145,7 +150,12 @@ impl ScanReport {
                     );
                 }
             }
-            Event::Failed { kind, message, file, line } => {
+            Event::Failed {
+                kind,
+                message,
+                file,
+                line,
+            } => {
                 let place = match (file, line) {
                     (Some(file), Some(line)) => format!("{}:{line}: ", file.display()),
                     _ => String::new(),
@@ -174,7 +184,11 @@ impl ScanReport {
                 "SystemExit" => "; arguments for the program go after `--`",
                 _ => "",
             };
-            self.problem("program", format!("{place}the program raises {class}: {message}{hint}"), fatal);
+            self.problem(
+                "program",
+                format!("{place}the program raises {class}: {message}{hint}"),
+                fatal,
+            );
         } else if let Some(code) = own_run.exit_code
             && code != 0
         {
@@ -234,13 +248,25 @@ impl ScanReport {
                 }
             }
         }
-        let finding =
-            ScanFinding { event, fix: None, precondition: None, refused_fixes: Vec::new() };
-        if counted { self.findings.push(finding) } else { self.notes.push(finding) }
+        let finding = ScanFinding {
+            event,
+            fix: None,
+            precondition: None,
+            refused_fixes: Vec::new(),
+        };
+        if counted {
+            self.findings.push(finding)
+        } else {
+            self.notes.push(finding)
+        }
     }
 
     pub(super) fn problem(&mut self, kind: &str, message: String, fatal: bool) {
-        self.problems.push(Problem { kind: kind.to_owned(), message, fatal });
+        self.problems.push(Problem {
+            kind: kind.to_owned(),
+            message,
+            fatal,
+        });
     }
 
     pub(super) fn close(&mut self, ended: Ended, searched: bool, log: String) {
@@ -261,7 +287,11 @@ impl ScanReport {
                     "runtime",
                     format!(
                         "the program's process ended ({status}) before the scan was done{}{}",
-                        if tail.is_empty() { "" } else { "; its last words:\n" },
+                        if tail.is_empty() {
+                            ""
+                        } else {
+                            "; its last words:\n"
+                        },
                         tail.join("\n")
                     ),
                     !searched,
@@ -271,7 +301,8 @@ impl ScanReport {
         if !log.trim().is_empty() {
             self.trace.push(format!("standard error:\n{log}"));
         }
-        self.sites.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        self.sites
+            .sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     }
 
     /// Nothing could be searched.

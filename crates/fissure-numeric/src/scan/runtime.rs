@@ -23,6 +23,7 @@ pub const FILES: &[(&str, &str)] = files![
     "numpy_backend.py",
     "oracles.py",
     "patches.py",
+    "patterns.py",
     "precision.py",
     "program.py",
     "reproduce.py",

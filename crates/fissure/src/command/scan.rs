@@ -99,7 +99,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         .clone()
         .or_else(|| config.output_dir.clone())
         .unwrap_or_else(|| Path::new("fissure-out").join(folder_name(&args.target)));
-    let mut options = ScanOptions::new(scan_target, python.python.clone(), output);
+    let mut options = ScanOptions::new(scan_target, python.python, output);
     options.arguments = args.arguments;
     if let Some(timeout) = args.timeout.or(config.timeout) {
         options.timeout = timeout;
@@ -117,7 +117,6 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     options.config = config;
 
     let console = Console::new(args.json, args.verbose);
-    console.interpreter(&python.reason);
     for remark in &options.config.remarks {
         console.remark(remark);
     }

@@ -30,12 +30,6 @@ impl Console {
         }
     }
 
-    pub fn interpreter(&self, reason: &str) {
-        if self.verbose {
-            eprintln!("{reason}");
-        }
-    }
-
     pub fn remark(&self, remark: &str) {
         eprintln!("configuration: {remark}");
     }
