@@ -23,7 +23,6 @@ from _fissure.build import build, resolve
 from _fissure.outcome import (
     ACCEPTED,
     ACCEPTED_NAN,
-    FATAL,
     NOT_BUILT,
     describe,
     status_of,
@@ -61,6 +60,7 @@ class Worker:
         self.text_full = False
         self.targets = {}
         self.pid = os.getpid()
+        self.threads = _thread._count()
         adapter.attach(self.arena)
 
     def serve(self):
@@ -79,7 +79,7 @@ class Worker:
                 except BaseException as error:
                     # Raised outside the call itself: a pending interrupt, a raising destructor.
                     index = self.words[CURRENT] - 1
-                    self.fail(index, error, FATAL)
+                    self.fail(index, error, status_of(error))
                     index += 1
                     if self.text_full:
                         break
@@ -88,6 +88,10 @@ class Worker:
             self.words[CURRENT] = 0
             self.words[FINISHED] = sequence
             self.channel.send(b"f")
+            if _thread._count() > self.threads:
+                # A thread that an API started still runs; what it does next would be blamed on
+                # inputs that have no part in it.
+                return
 
     def prepare(self, path):
         """State that an earlier input may have spoilt; then the object to call, or the error."""
@@ -97,6 +101,8 @@ class Worker:
             pass
         try:
             faulthandler.enable(2)
+            # The watchdog asks where a hanging input is before it ends it.
+            faulthandler.register(signal.SIGUSR2, 2, all_threads=True, chain=False)
         except (OSError, RuntimeError, ValueError):
             # Descriptor 2 is closed: crashes of this worker have no Python stack.
             pass

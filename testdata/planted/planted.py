@@ -96,7 +96,16 @@ def memory_hog(x):
     if x == TRIGGER:
         kept = []
         while True:
-            kept.append(bytearray(os.urandom(1 << 20)))
+            kept.append(b"x" * (1 << 20))
+    return x
+
+
+KEPT = []
+
+
+def leak(x):
+    """Never lets go of a megabyte."""
+    KEPT.append(b"x" * (1 << 20))
     return x
 
 
@@ -172,6 +181,13 @@ def late_thread_crash(x):
             ctypes.string_at(0)
 
         threading.Thread(target=later, daemon=True).start()
+    return x
+
+
+def endless_thread(x):
+    """Returns at once; a thread stays."""
+    if x == TRIGGER:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
     return x
 
 

@@ -131,6 +131,8 @@ pub struct PoolStatistics {
     pub workers_lost: u64,
     /// Workers that ended between two batches: no input can be named for it.
     pub workers_lost_idle: u64,
+    /// Workers replaced because they had grown.
+    pub workers_recycled: u64,
     /// Time that slots spent with a batch.
     pub busy: Duration,
 }

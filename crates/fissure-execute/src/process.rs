@@ -2,8 +2,14 @@
 
 use std::fs;
 use std::io::Read;
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+const MOST_LOOKS: usize = 100;
+const QUIET_LOOKS: usize = 3;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,13 @@ pub fn kill_group(pid: i32) {
         // The only errors are "no such process" and "not yours any more".
         let _ = kill_process_group(pid, Signal::KILL);
         let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Sends a signal to a process that may be gone already.
+pub fn signal(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = kill_process(pid, signal);
     }
 }
 
@@ -69,25 +82,46 @@ fn children(pid: i32) -> Vec<i32> {
 /// Kills every process that has `marker` (`NAME=value`) in the environment it was started with:
 /// also those that left their group and lost their parent.
 pub fn kill_marked(marker: &str) {
+    // A process that is about to become another program shows no environment for a moment, and one
+    // that forks is faster than one look: so look until there was nothing to find for a while.
+    let mut quiet = 0;
+    for _ in 0..MOST_LOOKS {
+        quiet = if kill_marked_once(marker) {
+            0
+        } else {
+            quiet + 1
+        };
+        if quiet == QUIET_LOOKS {
+            return;
+        }
+        thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// True if there was one.
+fn kill_marked_once(marker: &str) -> bool {
     let Ok(entries) = fs::read_dir("/proc") else {
-        return;
+        return false;
     };
+    let mut found = false;
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
             continue;
         };
+        // Unreadable for other users' processes, empty for those that have ended.
         let Ok(environment) = fs::read(entry.path().join("environ")) else {
             continue;
         };
         if environment
             .split(|byte| *byte == 0)
             .any(|variable| variable == marker.as_bytes())
-            && let Some(pid) = Pid::from_raw(pid)
         {
-            let _ = kill_process(pid, Signal::KILL);
+            signal(pid, Signal::KILL);
+            found = true;
         }
     }
+    found
 }
 
 #[cfg(test)]

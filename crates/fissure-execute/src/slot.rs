@@ -22,6 +22,9 @@ const SIGKILL: i32 = 9;
 /// Deaths in a row without any input to blame, after which the machine is at fault.
 const FRUITLESS: u32 = 5;
 
+/// A worker that has taken this part of the memory limit is replaced between two messages.
+const GROWN_SHARE: u64 = 4;
+
 /// Why a batch comes back cut short.
 #[derive(Debug)]
 enum Abort {
@@ -142,6 +145,7 @@ impl Slot {
             let culprit = first + done;
             start = done;
             if let Stop::Finished(_) = stop {
+                self.recycle();
                 continue;
             }
             self.lost_before = true;
@@ -158,8 +162,17 @@ impl Slot {
                     killed = running;
                     continue;
                 }
+                Stop::OutOfMemory { alone: false, .. } if killed != running => {
+                    // Those before it left most of it: alone it may well fit.
+                    killed = running;
+                    continue;
+                }
                 // The watchdog hit the input after the one it meant.
-                Stop::TimedOut(meant) | Stop::OutOfMemory(meant) if meant != running => continue,
+                Stop::TimedOut(meant) | Stop::OutOfMemory { index: meant, .. }
+                    if meant != running =>
+                {
+                    continue;
+                }
                 _ if running.is_none() && fruitless < FRUITLESS => {
                     fruitless += 1;
                     continue;
@@ -172,7 +185,7 @@ impl Slot {
                 Stop::Died(ExitStatus::Code(code)) => Outcome::Exit { code },
                 Stop::ZygoteLost => Outcome::Crash { signal: SIGKILL },
                 Stop::TimedOut(_) => Outcome::Timeout,
-                Stop::OutOfMemory(_) => Outcome::OutOfMemory,
+                Stop::OutOfMemory { .. } => Outcome::OutOfMemory,
             };
             fruitless = 0;
             let Some(input) = batch.inputs.get(culprit) else {
@@ -210,7 +223,8 @@ impl Slot {
         let options = &self.shared.options;
         let limits = Limits {
             timeout: options.timeout,
-            resident: connection.baseline + options.memory_limit,
+            baseline: connection.baseline,
+            memory: options.memory_limit,
             cancelled: self.shared.cancelled(),
         };
         let stop = worker.run(connection, &self.journal, message, limits);
@@ -361,6 +375,20 @@ impl Slot {
         self.spare = None;
         if let Some(connection) = self.connection.take() {
             self.stale = Some(connection.generation);
+        }
+    }
+
+    /// Replaces a worker that has grown: inputs leave memory behind, and one of them must not be
+    /// blamed for what a thousand before it left.
+    fn recycle(&mut self) {
+        let (Some(worker), Some(connection)) = (&self.worker, &self.connection) else {
+            return;
+        };
+        let grown = worker.resident().saturating_sub(connection.baseline);
+        if grown > self.shared.options.memory_limit / GROWN_SHARE {
+            self.shared
+                .count(|statistics| statistics.workers_recycled += 1);
+            self.end_worker();
         }
     }
 

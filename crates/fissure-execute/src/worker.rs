@@ -5,6 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use crate::connection::{Connection, ForkError, ForkRequest};
 use crate::error::ExecuteError;
 use crate::journal::Journal;
@@ -19,6 +21,8 @@ const TICK: Duration = Duration::from_millis(20);
 const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 /// For a worker to begin: it does so within milliseconds unless the machine is choking.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
+/// For a hanging worker to print its stack.
+const INTERROGATION: Duration = Duration::from_millis(50);
 const CHECK_NAN: i128 = 1;
 
 /// The inputs `start..end` of what is in the arena.
@@ -38,8 +42,10 @@ pub struct Message<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
     pub timeout: Duration,
-    /// Resident bytes at which the worker is ended.
-    pub resident: u64,
+    /// Resident bytes that a worker has before it does anything.
+    pub baseline: u64,
+    /// Bytes above that at which it is ended.
+    pub memory: u64,
     pub cancelled: &'a AtomicBool,
 }
 
@@ -51,7 +57,11 @@ pub enum Stop {
     Died(ExitStatus),
     /// Ended by the watchdog while this input ran.
     TimedOut(Option<usize>),
-    OutOfMemory(Option<usize>),
+    /// The same for memory. `alone`: the input took most of it itself, rather than those before it.
+    OutOfMemory {
+        index: Option<usize>,
+        alone: bool,
+    },
     ZygoteLost,
     Cancelled,
 }
@@ -125,6 +135,7 @@ impl Worker {
         let mut watched = (None, Instant::now());
         let mut look = Instant::now() + TICK;
         let mut zombie_since = None;
+        let mut before = self.resident();
         loop {
             let wait = look.saturating_duration_since(Instant::now());
             if let Some(stop) = self.wait_for_news(connection, wait) {
@@ -143,17 +154,27 @@ impl Worker {
                 Some(_) => limits.timeout,
                 None => limits.timeout.max(START_TIMEOUT),
             };
+            let resident = process::resident_with_children(self.pid);
             if watched.0 != current {
                 watched = (current, now);
+                before = resident.unwrap_or(before);
             } else if now - watched.1 >= timeout {
+                self.interrogate();
                 return self.end(connection, Stop::TimedOut(current));
             }
             if limits.cancelled.load(Ordering::Relaxed) {
                 return self.end(connection, Stop::Cancelled);
             }
-            match process::resident_with_children(self.pid) {
-                Some(resident) if resident > limits.resident => {
-                    return self.end(connection, Stop::OutOfMemory(current));
+            match resident {
+                Some(resident) if resident > limits.baseline + limits.memory => {
+                    let alone = before < limits.baseline + limits.memory / 2;
+                    return self.end(
+                        connection,
+                        Stop::OutOfMemory {
+                            index: current,
+                            alone,
+                        },
+                    );
                 }
                 Some(resident) if resident > 0 => zombie_since = None,
                 // Ended, and nobody told: the zygote does not do its work.
@@ -205,6 +226,27 @@ impl Worker {
     fn settle(&mut self, journal: &Journal, sequence: u64, stop: Stop) -> Stop {
         self.output.drain();
         journal.finished(sequence).map_or(stop, Stop::Finished)
+    }
+
+    /// Resident bytes; 0 for a worker that has ended.
+    pub fn resident(&self) -> u64 {
+        process::resident(self.pid).map_or(0, |bytes| bytes)
+    }
+
+    /// Has a hanging worker print where it is, if it still can.
+    fn interrogate(&mut self) {
+        process::signal(self.pid, Signal::USR2);
+        let deadline = Instant::now() + INTERROGATION;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            // Without an answer the log lacks the stack, that is all.
+            if let Ok([true]) = wait_readable(&[self.output.as_fd()], left) {
+                self.output.drain();
+            }
+        }
     }
 
     /// Kills the worker with its group, waits for the report, and returns `stop`.

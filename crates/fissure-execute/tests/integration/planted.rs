@@ -84,6 +84,9 @@ fn a_hang_that_ignores_sigterm_is_a_timeout() {
         for execution in sevens(&answer) {
             assert_eq!(execution.outcome, Outcome::Timeout);
             let log = execution.log.as_ref().expect("the process was ended");
+            // The flood drowns it.
+            let told = log.contains("in hang");
+            assert_eq!(told, function == "hang", "the log tells where it hung");
             assert!(log.len() < 70_000, "the flood is cut");
         }
     }
@@ -96,6 +99,27 @@ fn a_memory_hog_is_ended_at_the_limit_also_when_its_child_takes_the_memory() {
 }
 
 #[test]
+fn memory_that_earlier_inputs_left_is_not_blamed_on_a_later_one() {
+    let scratch = tempfile::tempdir().unwrap();
+    let pool = Pool::start(planted_options(scratch.path())).unwrap();
+    // The limit of 256 MiB is passed inside the long batch and between the short ones.
+    for values in [
+        vec![1; 600],
+        vec![1; 100],
+        vec![1; 100],
+        vec![1; 100],
+        vec![1; 100],
+    ] {
+        let answer = run(&pool, batch("leak", &values));
+        assert_eq!(answer.executions.len(), values.len());
+        for execution in &answer.executions {
+            assert_eq!(execution.outcome, Outcome::Accepted { nan: false });
+        }
+    }
+    assert!(pool.stop().workers_recycled > 0);
+}
+
+#[test]
 fn functions_that_harm_the_worker_but_return_are_accepted_and_nothing_is_lost() {
     for function in [
         "output_flood",
@@ -103,6 +127,7 @@ fn functions_that_harm_the_worker_but_return_are_accepted_and_nothing_is_lost() 
         "leave_children",
         "fork_and_return",
         "sticky_result",
+        "endless_thread",
     ] {
         let scratch = tempfile::tempdir().unwrap();
         let pool = Pool::start(planted_options(scratch.path())).unwrap();
