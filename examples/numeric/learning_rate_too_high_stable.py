@@ -24,5 +24,5 @@ def train(steps, learning_rate):
     return history
 
 
-history = train(steps=300, learning_rate=0.2)
+history = train(steps=300, learning_rate=0.1)
 print(f"first loss {history[0]:.4f}, last loss {history[-1]:.4g}")

@@ -32,6 +32,18 @@ impl Names {
         collector.names
     }
 
+    /// The imports alone, for rewriting one statement.
+    pub fn of_imports(imports: &BTreeMap<String, String>) -> Names {
+        Names {
+            imports: imports.clone(),
+            ..Names::default()
+        }
+    }
+
+    pub fn imports(&self) -> &BTreeMap<String, String> {
+        &self.imports
+    }
+
     pub fn into_imports(self) -> BTreeMap<String, String> {
         self.imports
     }

@@ -1,1 +1,89 @@
 //! Stable rewrites as text edits.
+//!
+//! A rule recognises an expression that fails in a known way and says what to write instead. Rules
+//! only propose: whether a rewrite removes the failure and leaves ordinary results alone is found
+//! out by running the edited program. The registry says which rules may help which function, best
+//! first.
+
+mod assemble;
+mod context;
+mod operation;
+mod rules;
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+use similar::TextDiff;
+
+use crate::analysis::{Analysis, Site};
+use crate::registry::Registry;
+
+/// Replaces the bytes from `start` to `end` of a source by `text`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextEdit {
+    pub start: usize,
+    pub end: usize,
+    pub text: String,
+}
+
+/// One proposal for one site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// The rule, as the registry names it.
+    pub rule: String,
+    pub title: String,
+    /// Ascending and without overlap.
+    pub edits: Vec<TextEdit>,
+    pub explanation: String,
+}
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::embedded);
+
+/// The fixes that may help a site, best first; empty when no rule recognises it.
+pub fn propose(analysis: &Analysis, site: &Site, source: &str) -> Vec<Fix> {
+    let Some(function) = REGISTRY.get(&site.function) else {
+        return Vec::new();
+    };
+    // The analysis parsed the same text, so a parse error means that `source` is another one.
+    let Ok(parsed) = ruff_python_parser::parse_module(source) else {
+        return Vec::new();
+    };
+    let module = parsed.into_syntax();
+    let Some(context) = context::Context::new(source, &module.body, analysis, site) else {
+        return Vec::new();
+    };
+    let mut fixes: Vec<Fix> = Vec::new();
+    for name in &function.rewrites {
+        for rewrite in rules::rewrites(name, &context) {
+            let fix = assemble::assemble(name, rewrite, &context);
+            let repeated = fixes.iter().any(|other| other.edits == fix.edits);
+            if !repeated && apply(source, &fix) != source {
+                fixes.push(fix);
+            }
+        }
+    }
+    fixes
+}
+
+/// The source with a fix applied.
+pub fn apply(source: &str, fix: &Fix) -> String {
+    let mut text = source.to_owned();
+    for edit in fix.edits.iter().rev() {
+        text.replace_range(edit.start..edit.end, &edit.text);
+    }
+    text
+}
+
+/// A unified diff between two versions of a file, as `git apply` and `patch -p1` read it.
+pub fn diff(file: &Path, before: &str, after: &str) -> String {
+    let name = file.display();
+    TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("a/{name}"), &format!("b/{name}"))
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests;

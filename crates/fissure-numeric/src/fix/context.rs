@@ -1,0 +1,378 @@
+//! What a rule may ask about the code around a site.
+
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+use ruff_python_ast::{Expr, ExprContext, Stmt, StmtAugAssign};
+use ruff_text_size::{Ranged, TextRange, TextSize};
+
+use super::operation::{Operation, number};
+use crate::analysis::names::Names;
+use crate::analysis::{Analysis, Form, Site};
+
+/// The site, its surroundings and the names of the file.
+pub(super) struct Context<'a> {
+    pub source: &'a str,
+    pub module: &'a [Stmt],
+    pub names: Names,
+    pub range: TextRange,
+    /// Every expression of the function (or module) that holds the site.
+    pub expressions: Vec<&'a Expr>,
+    /// The statement `x /= y` when that is the site.
+    pub augmented: Option<&'a StmtAugAssign>,
+    stores: Vec<(String, TextRange)>,
+    assignments: Vec<Assignment<'a>>,
+    loads: Vec<(String, TextRange)>,
+    parameters: Vec<String>,
+}
+
+/// `name = value`.
+#[derive(Clone, Copy)]
+pub(super) struct Assignment<'a> {
+    name: &'a str,
+    pub statement: TextRange,
+    value: &'a Expr,
+}
+
+/// An expression seen through the variable that holds it.
+#[derive(Clone, Copy)]
+pub(super) struct Followed<'a> {
+    pub value: &'a Expr,
+    pub through: Option<Assignment<'a>>,
+}
+
+impl<'a> Context<'a> {
+    /// Nothing when the site does not stand in this source.
+    pub fn new(
+        source: &'a str,
+        module: &'a [Stmt],
+        analysis: &Analysis,
+        site: &Site,
+    ) -> Option<Context<'a>> {
+        if source.get(site.span.start..site.span.end) != Some(site.text.as_str()) {
+            return None;
+        }
+        let offset = |value: usize| TextSize::try_from(value).ok();
+        let range = TextRange::new(offset(site.span.start)?, offset(site.span.end)?);
+        let (scope, parameters) = innermost_scope(module, range, Vec::new());
+        let mut collector = ScopeCollector::default();
+        collector.visit_body(scope);
+        let augmented = collector
+            .augmented
+            .into_iter()
+            .find(|statement| site.form == Form::Operator && statement.range == range);
+        Some(Context {
+            source,
+            module,
+            names: Names::of_imports(&analysis.imports),
+            range,
+            expressions: collector.expressions,
+            augmented,
+            stores: collector.stores,
+            assignments: collector.assignments,
+            loads: collector.loads,
+            parameters,
+        })
+    }
+
+    pub fn text(&self, expression: &impl Ranged) -> &'a str {
+        &self.source[expression.range()]
+    }
+
+    /// The text as an operand: in parentheses unless it binds tighter than any operator.
+    pub fn operand_text(&self, expression: &Expr) -> String {
+        let text = self.text(expression);
+        if is_atomic(expression) {
+            text.to_owned()
+        } else {
+            format!("({text})")
+        }
+    }
+
+    pub fn operation(&self, expression: &'a Expr) -> Option<Operation<'a>> {
+        Operation::of(expression, &self.names)
+    }
+
+    /// The operation behind an expression, seen through a variable, if it has one of these names.
+    pub fn followed_operation(
+        &self,
+        expression: &'a Expr,
+        wanted: &[&str],
+    ) -> Option<(Operation<'a>, Followed<'a>)> {
+        let followed = self.follow(expression);
+        let operation = self.operation(followed.value)?;
+        wanted
+            .contains(&operation.name.as_str())
+            .then_some((operation, followed))
+    }
+
+    /// Looks through a variable that is assigned once, before, and whose value could as well be
+    /// computed here.
+    pub fn follow(&self, expression: &'a Expr) -> Followed<'a> {
+        let direct = Followed {
+            value: expression,
+            through: None,
+        };
+        let Expr::Name(name) = expression else {
+            return direct;
+        };
+        let id = name.id.as_str();
+        let stores = self.stores.iter().filter(|(stored, _)| stored == id);
+        if stores.count() != 1 || self.parameters.iter().any(|parameter| parameter == id) {
+            return direct;
+        }
+        let Some(&assignment) = self
+            .assignments
+            .iter()
+            .find(|assignment| assignment.name == id)
+        else {
+            return direct;
+        };
+        if assignment.statement.end() > expression.start() {
+            return direct;
+        }
+        let mut used = NameCollector::default();
+        used.visit_expr(assignment.value);
+        let rebound = self.stores.iter().any(|(stored, range)| {
+            range.start() >= assignment.statement.end()
+                && range.start() < expression.start()
+                && used.loads.iter().any(|load| load == stored)
+        });
+        if rebound {
+            return direct;
+        }
+        Followed {
+            value: assignment.value,
+            through: Some(assignment),
+        }
+    }
+
+    /// Whether the variable of an assignment is read outside `range`.
+    pub fn is_read_outside(&self, assignment: &Assignment<'_>, range: TextRange) -> bool {
+        self.loads
+            .iter()
+            .any(|(name, load)| name == assignment.name && !range.contains_range(*load))
+    }
+
+    /// The single assignment whose value holds the site, with the name it binds.
+    pub fn assignment_of_site(&self) -> Option<&str> {
+        self.assignments
+            .iter()
+            .find(|assignment| assignment.value.range().contains_range(self.range))
+            .map(|assignment| assignment.name)
+    }
+
+    /// The expression of the site itself; nothing for an augmented assignment.
+    pub fn site_expression(&self) -> Option<&'a Expr> {
+        self.expressions
+            .iter()
+            .copied()
+            .find(|expression| expression.range() == self.range)
+    }
+
+    /// Whether the site computes with NumPy: by its own names, else by what the file imports.
+    pub fn is_numpy(&self, root: &'a Expr) -> bool {
+        let mut finder = LibraryFinder {
+            names: &self.names,
+            torch: false,
+            numpy: false,
+        };
+        finder.visit_expr(root);
+        if finder.torch != finder.numpy {
+            return finder.numpy;
+        }
+        self.file_is_numpy()
+    }
+
+    /// Whether the file imports NumPy and not torch.
+    pub fn file_is_numpy(&self) -> bool {
+        let imports = |library: &str| {
+            self.names
+                .imports()
+                .values()
+                .any(|full| full.split('.').next() == Some(library))
+        };
+        imports("numpy") && !imports("torch")
+    }
+
+    /// How this file writes a dotted name: `F.softplus` where `F` is imported, and so on.
+    pub fn spell(&self, full: &str) -> String {
+        let imports = self.names.imports();
+        let candidates = imports.iter().filter_map(|(local, target)| {
+            if target == full {
+                return Some((target.len(), local.clone()));
+            }
+            let rest = full.strip_prefix(target.as_str())?.strip_prefix('.')?;
+            Some((target.len(), format!("{local}.{rest}")))
+        });
+        // The longest import is the shortest spelling.
+        candidates
+            .max_by_key(|(length, written)| (*length, std::cmp::Reverse(written.len())))
+            .map(|(_, written)| written)
+            .unwrap_or_else(|| match full.strip_prefix("numpy.") {
+                Some(rest) => format!("np.{rest}"),
+                None => full.to_owned(),
+            })
+    }
+
+    /// A constant no larger than a usual epsilon, also through a name such as `EPSILON`.
+    pub fn is_epsilon(&self, expression: &'a Expr) -> bool {
+        let value = match expression {
+            Expr::Name(name) => self.module_constant(name.id.as_str()),
+            other => number(other),
+        };
+        value.is_some_and(|value| value > 0.0 && value <= 1e-3)
+    }
+
+    fn module_constant(&self, name: &str) -> Option<f64> {
+        self.module.iter().find_map(|statement| {
+            let Stmt::Assign(assign) = statement else {
+                return None;
+            };
+            let [Expr::Name(target)] = assign.targets.as_slice() else {
+                return None;
+            };
+            (target.id.as_str() == name)
+                .then(|| number(&assign.value))
+                .flatten()
+        })
+    }
+}
+
+/// Names, calls, attributes, subscripts and literals need no parentheses.
+pub(super) fn is_atomic(expression: &Expr) -> bool {
+    matches!(
+        expression,
+        Expr::Name(_)
+            | Expr::Call(_)
+            | Expr::Attribute(_)
+            | Expr::Subscript(_)
+            | Expr::NumberLiteral(_)
+            | Expr::List(_)
+            | Expr::ListComp(_)
+    )
+}
+
+/// The body of the innermost function around a range, and the parameters of the functions around.
+fn innermost_scope(
+    body: &[Stmt],
+    range: TextRange,
+    parameters: Vec<String>,
+) -> (&[Stmt], Vec<String>) {
+    let mut finder = FunctionFinder {
+        range,
+        body,
+        parameters,
+    };
+    finder.visit_body(body);
+    (finder.body, finder.parameters)
+}
+
+struct FunctionFinder<'a> {
+    range: TextRange,
+    body: &'a [Stmt],
+    parameters: Vec<String>,
+}
+
+impl<'a> Visitor<'a> for FunctionFinder<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        if !statement.range().contains_range(self.range) {
+            return;
+        }
+        if let Stmt::FunctionDef(function) = statement {
+            self.body = &function.body;
+            self.parameters.extend(
+                function
+                    .parameters
+                    .iter()
+                    .map(|parameter| parameter.name().to_string()),
+            );
+        }
+        walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, _expression: &'a Expr) {}
+}
+
+#[derive(Default)]
+struct ScopeCollector<'a> {
+    expressions: Vec<&'a Expr>,
+    augmented: Vec<&'a StmtAugAssign>,
+    stores: Vec<(String, TextRange)>,
+    assignments: Vec<Assignment<'a>>,
+    loads: Vec<(String, TextRange)>,
+}
+
+impl<'a> Visitor<'a> for ScopeCollector<'a> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::Assign(assign) => {
+                if let [Expr::Name(target)] = assign.targets.as_slice() {
+                    self.assignments.push(Assignment {
+                        name: target.id.as_str(),
+                        statement: assign.range,
+                        value: &assign.value,
+                    });
+                }
+            }
+            Stmt::AugAssign(assign) => {
+                self.augmented.push(assign);
+                // An augmented assignment also reads its target.
+                if let Expr::Name(target) = &*assign.target {
+                    self.loads.push((target.id.to_string(), target.range));
+                }
+            }
+            _ => {}
+        }
+        walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        if let Expr::Name(name) = expression {
+            let entry = (name.id.to_string(), name.range);
+            match name.ctx {
+                ExprContext::Load => self.loads.push(entry),
+                _ => self.stores.push(entry),
+            }
+        }
+        self.expressions.push(expression);
+        walk_expr(self, expression);
+    }
+}
+
+#[derive(Default)]
+struct NameCollector {
+    loads: Vec<String>,
+}
+
+impl<'a> Visitor<'a> for NameCollector {
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        if let Expr::Name(name) = expression {
+            self.loads.push(name.id.to_string());
+        }
+        walk_expr(self, expression);
+    }
+}
+
+struct LibraryFinder<'a> {
+    names: &'a Names,
+    torch: bool,
+    numpy: bool,
+}
+
+impl<'a> Visitor<'a> for LibraryFinder<'_> {
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        if let Some(full) = self.names.resolve(expression) {
+            self.torch |= full.starts_with("torch");
+            self.numpy |= full.starts_with("numpy");
+        }
+        if let Expr::Call(call) = expression {
+            for keyword in &call.arguments.keywords {
+                match keyword.arg.as_ref().map(|name| name.as_str()) {
+                    Some("axis" | "keepdims") => self.numpy = true,
+                    Some("dim" | "keepdim") => self.torch = true,
+                    _ => {}
+                }
+            }
+        }
+        walk_expr(self, expression);
+    }
+}

@@ -1,0 +1,141 @@
+//! One view of an operation, whether it is written as a function, a method or an operator.
+
+use ruff_python_ast::{Expr, Number, Operator, UnaryOp};
+
+use crate::analysis::names::Names;
+
+/// `torch.sum(x, dim=1)`, `x.sum(1)` and `np.sum(x, axis=1)` all have the name `sum`.
+pub(super) struct Operation<'a> {
+    pub name: String,
+    /// A method's receiver and an operator's left operand come first.
+    pub operands: Vec<&'a Expr>,
+    pub keywords: Vec<(&'a str, &'a Expr)>,
+    pub is_numpy: bool,
+}
+
+impl<'a> Operation<'a> {
+    pub fn of(expression: &'a Expr, names: &Names) -> Option<Operation<'a>> {
+        match expression {
+            Expr::Call(call) => {
+                let mut operands: Vec<&Expr> = Vec::new();
+                let (name, is_numpy) = if let Some(full) = names.resolve(&call.func) {
+                    let library = full.split('.').next()?;
+                    if library != "torch" && library != "numpy" {
+                        return None;
+                    }
+                    (full.rsplit('.').next()?.to_owned(), library == "numpy")
+                } else if let Expr::Attribute(method) = &*call.func {
+                    operands.push(&method.value);
+                    (method.attr.to_string(), false)
+                } else {
+                    return None;
+                };
+                operands.extend(call.arguments.args.iter());
+                let keywords = call
+                    .arguments
+                    .keywords
+                    .iter()
+                    .filter_map(|keyword| Some((keyword.arg.as_ref()?.as_str(), &keyword.value)))
+                    .collect();
+                Some(Operation {
+                    name: canonical(&name).to_owned(),
+                    operands,
+                    keywords,
+                    is_numpy,
+                })
+            }
+            Expr::BinOp(operation) => {
+                let name = match operation.op {
+                    Operator::Add => "add",
+                    Operator::Sub => "sub",
+                    Operator::Mult => "mul",
+                    Operator::Div => "div",
+                    Operator::Pow => "pow",
+                    Operator::MatMult => "matmul",
+                    _ => return None,
+                };
+                Some(Operation {
+                    name: name.to_owned(),
+                    operands: vec![&operation.left, &operation.right],
+                    keywords: Vec::new(),
+                    is_numpy: false,
+                })
+            }
+            Expr::UnaryOp(operation) if operation.op == UnaryOp::USub => Some(Operation {
+                name: "neg".to_owned(),
+                operands: vec![&operation.operand],
+                keywords: Vec::new(),
+                is_numpy: false,
+            }),
+            _ => None,
+        }
+    }
+
+    pub fn operand(&self, position: usize) -> Option<&'a Expr> {
+        self.operands.get(position).copied()
+    }
+
+    /// The operand at a position, or the keyword argument of that name.
+    pub fn argument(&self, position: usize, keywords: &[&str]) -> Option<&'a Expr> {
+        self.operand(position).or_else(|| {
+            let found = self
+                .keywords
+                .iter()
+                .find(|(name, _)| keywords.contains(name));
+            found.map(|&(_, value)| value)
+        })
+    }
+
+    /// The dimension that a reduction or a softmax works along.
+    pub fn dimension(&self) -> Option<&'a Expr> {
+        self.argument(1, &["dim", "axis"])
+    }
+
+    /// Whether a reduction keeps the dimension it works along.
+    pub fn keeps_dimension(&self) -> bool {
+        let value = self.argument(2, &["keepdim", "keepdims"]);
+        matches!(value, Some(Expr::BooleanLiteral(literal)) if literal.value)
+    }
+
+    pub fn mentions(&self, keywords: &[&str]) -> bool {
+        self.keywords
+            .iter()
+            .any(|(name, _)| keywords.contains(name))
+    }
+}
+
+fn canonical(name: &str) -> &str {
+    match name {
+        "divide" | "true_divide" => "div",
+        "power" | "float_power" => "pow",
+        "multiply" => "mul",
+        "subtract" => "sub",
+        "arccos" => "acos",
+        "arcsin" => "asin",
+        "arctanh" => "atanh",
+        "arccosh" => "acosh",
+        "arctan2" => "atan2",
+        "expit" => "sigmoid",
+        "negative" => "neg",
+        // In-place forms compute the same.
+        other => other
+            .strip_suffix('_')
+            .filter(|base| !base.ends_with('_'))
+            .unwrap_or(other),
+    }
+}
+
+/// The value of a number written out, with its sign.
+pub(super) fn number(expression: &Expr) -> Option<f64> {
+    match expression {
+        Expr::NumberLiteral(literal) => match &literal.value {
+            Number::Int(value) => value.to_string().parse().ok(),
+            Number::Float(value) => Some(*value),
+            Number::Complex { .. } => None,
+        },
+        Expr::UnaryOp(operation) if operation.op == UnaryOp::USub => {
+            number(&operation.operand).map(|value| -value)
+        }
+        _ => None,
+    }
+}
