@@ -92,3 +92,24 @@ pub fn any_number(input: &ConcreteInput, mut holds: impl FnMut(Dtype, f64) -> bo
     });
     found
 }
+
+/// Some number that stands alone `holds`: a plain one, or the element of a tensor without
+/// dimensions.
+pub fn any_single_number(input: &ConcreteInput, mut holds: impl FnMut(f64) -> bool) -> bool {
+    let mut found = false;
+    walk(input, &mut |value| match value {
+        _ if found => {}
+        Value::Int(number) => found = holds(*number as f64),
+        Value::Float(number) => found = holds(*number),
+        value => {
+            if let Some(tensor) = tensor(value).filter(|tensor| tensor.shape.is_empty()) {
+                found = tensor.pattern_scalars().any(|scalar| match scalar {
+                    Scalar::Float(number) => holds(number),
+                    Scalar::Int(number) => holds(number as f64),
+                    Scalar::Bool(_) | Scalar::Complex(..) => false,
+                });
+            }
+        }
+    });
+    found
+}

@@ -181,6 +181,13 @@ fn a_nan_is_reported_only_when_asked_and_not_explained() {
         None,
         "a mean of nothing"
     );
+    let exponent = vec![floats(&[1.0]), Value::Int(32767)];
+    assert_eq!(
+        verdict(nan(), None, exponent),
+        None,
+        "as an exponent it overflows"
+    );
+    assert!(verdict(nan(), None, vec![floats(&[1.0]), Value::Int(3)]).is_some());
     let call = input(vec![floats(&[-1.0])]);
     let execution = ended(nan(), None);
     let asked = JudgeOptions { check_nan: true };

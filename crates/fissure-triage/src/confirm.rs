@@ -29,9 +29,11 @@ const RUNS_WHEN_FLAKY: u32 = 3;
 
 /// Runs the finding's script in fresh processes and notes in the finding how it behaved.
 ///
-/// `run` starts one process with the script at this path. At least `runs` of them (and at least
+/// `runner` starts one process with the script at this path. At least `runs` of them (and at least
 /// one) are started; when one does not fail, at least three, so that a flaky failure is labelled
-/// with a figure worth printing.
+/// with a figure worth printing. The time limit of a run must leave room for importing the library:
+/// a run that ends before the call says nothing about the failure and is not counted, and when it
+/// happens again and again, that is an error.
 pub fn confirm(
     finding: &mut Finding,
     runner: &mut dyn FnMut(&Path) -> io::Result<ScriptRun>,
@@ -48,8 +50,19 @@ pub fn confirm(
         failures: 0,
         runs: 0,
     };
+    let mut not_reached = 0;
     while reproduction.runs < wanted {
         let run = runner(&path).map_err(TriageError::io("run", &path))?;
+        if !reached_call(&run) {
+            not_reached += 1;
+            if not_reached == RUNS_WHEN_FLAKY {
+                return Err(TriageError::NotReached {
+                    end: run.end,
+                    log: last_lines(&run.log),
+                });
+            }
+            continue;
+        }
         reproduction.runs += 1;
         if reproduces(finding.verdict.kind, &run) {
             reproduction.failures += 1;
@@ -64,6 +77,18 @@ pub fn confirm(
     Ok(reproduction)
 }
 
+/// A log of this length may have lost its beginning, and the line before the call with it.
+const FLOOD: usize = 32 << 10;
+
+fn reached_call(run: &ScriptRun) -> bool {
+    run.log.len() >= FLOOD || run.log.lines().any(|line| line == CALLING)
+}
+
+fn last_lines(log: &str) -> String {
+    let lines: Vec<&str> = log.lines().collect();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
 fn is_process_end(kind: OutcomeKind) -> bool {
     matches!(
         kind,
@@ -71,21 +96,21 @@ fn is_process_end(kind: OutcomeKind) -> bool {
     )
 }
 
-/// The script ended the way a failure of this kind ends.
+/// The script reached the call and ended the way a failure of this kind ends.
 ///
 /// A crash counts whatever its signal: memory that was overwritten shows as one signal here and as
 /// another there.
 pub fn reproduces(kind: OutcomeKind, run: &ScriptRun) -> bool {
+    if !reached_call(run) {
+        return false;
+    }
     let says = |result: &str| run.log.lines().any(|line| line == result);
     match (kind, run.end) {
         (OutcomeKind::Crash, ScriptEnd::Signal(signal)) => fissure_judge::is_fault(signal),
         (OutcomeKind::Crash, ScriptEnd::Exit(_)) => {
             !says(NOT_REPRODUCED) && fissure_judge::handled_fault(&run.log).is_some()
         }
-        // Code 1 is also how Python ends when the library cannot be imported, before the call.
-        (OutcomeKind::Exit, ScriptEnd::Exit(code)) => {
-            !says(NOT_REPRODUCED) && (code != 1 || says(CALLING))
-        }
+        (OutcomeKind::Exit, ScriptEnd::Exit(_)) => !says(NOT_REPRODUCED),
         (OutcomeKind::Exit, ScriptEnd::Signal(_)) => true,
         (OutcomeKind::Timeout, ScriptEnd::Timeout) => true,
         (OutcomeKind::OutOfMemory, ScriptEnd::OutOfMemory) => true,
@@ -120,6 +145,23 @@ mod tests {
     }
 
     #[test]
+    fn a_script_that_was_still_importing_when_its_time_was_up_confirms_no_hang() {
+        assert!(!reproduces(
+            OutcomeKind::Timeout,
+            &run(ScriptEnd::Timeout, "torch 2.9.1\n")
+        ));
+        assert!(reproduces(
+            OutcomeKind::Timeout,
+            &run(ScriptEnd::Timeout, CALLING)
+        ));
+        let flood = "x".repeat(FLOOD);
+        assert!(reproduces(
+            OutcomeKind::Timeout,
+            &run(ScriptEnd::Timeout, &flood)
+        ));
+    }
+
+    #[test]
     fn each_kind_is_recognised_by_its_own_end() {
         for (kind, end, log) in [
             (OutcomeKind::Crash, ScriptEnd::Signal(11), ""),
@@ -128,14 +170,15 @@ mod tests {
                 ScriptEnd::Exit(255),
                 "Segmentation fault: 11\n",
             ),
-            (OutcomeKind::Exit, ScriptEnd::Exit(0), CALLING),
+            (OutcomeKind::Exit, ScriptEnd::Exit(0), ""),
             (OutcomeKind::Timeout, ScriptEnd::Timeout, ""),
             (OutcomeKind::OutOfMemory, ScriptEnd::OutOfMemory, ""),
             (OutcomeKind::InternalError, ScriptEnd::Exit(1), REPRODUCED),
             (OutcomeKind::Nan, ScriptEnd::Exit(1), REPRODUCED),
             (OutcomeKind::Fatal, ScriptEnd::Exit(1), REPRODUCED),
         ] {
-            assert!(reproduces(kind, &run(end, log)), "{kind} {end:?}");
+            let failed = format!("{CALLING}\n{log}");
+            assert!(reproduces(kind, &run(end, &failed)), "{kind} {end:?}");
             let fine = format!("{CALLING}\n{NOT_REPRODUCED}\n");
             assert!(!reproduces(kind, &run(ScriptEnd::Exit(0), &fine)), "{kind}");
         }

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::confirm::ScriptEnd;
+
 #[derive(Debug, thiserror::Error)]
 pub enum TriageError {
     #[error("failed to {action} `{}`", path.display())]
@@ -11,6 +13,8 @@ pub enum TriageError {
         path: PathBuf,
         source: io::Error,
     },
+    #[error("the script did not get as far as the call (it ended with {end:?}):\n{log}")]
+    NotReached { end: ScriptEnd, log: String },
     #[error("failed to understand `{}`", path.display())]
     Json {
         path: PathBuf,

@@ -182,7 +182,7 @@ fn a_failure_that_comes_and_goes_is_labelled_with_its_figures() {
     let mut runner = |_: &Path| {
         Ok(fissure_triage::ScriptRun {
             end: ends.next().expect("not more than three runs"),
-            log: "RESULT: not reproduced\n".into(),
+            log: "===== the call =====\nRESULT: not reproduced\n".into(),
         })
     };
     let reproduction = confirm(&mut flaky, &mut runner, 1).unwrap();
@@ -190,7 +190,7 @@ fn a_failure_that_comes_and_goes_is_labelled_with_its_figures() {
 }
 
 #[test]
-fn a_library_that_cannot_be_imported_confirms_nothing() {
+fn a_library_that_cannot_be_imported_is_an_error_and_says_nothing_about_the_failure() {
     for outcome in [
         Outcome::Crash { signal: 11 },
         Outcome::Exit { code: 1 },
@@ -202,7 +202,24 @@ fn a_library_that_cannot_be_imported_confirms_nothing() {
             input(vec![]),
             execution(outcome, None),
         );
-        assert_eq!(confirmed(&mut missing, 1), (0, 3));
+        let folder = tempfile::tempdir().unwrap();
+        let python = common::python3();
+        let mut runner = |script: &Path| {
+            Ok(common::run(
+                &python,
+                script,
+                folder.path(),
+                common::PATIENCE,
+            ))
+        };
+        let error = confirm(&mut missing, &mut runner, 1).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("No module named 'no_such_library'"),
+            "{error}"
+        );
+        assert_eq!(missing.reproduction, None);
     }
 }
 

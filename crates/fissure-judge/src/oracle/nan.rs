@@ -15,6 +15,8 @@
 //! - A number of the input is NaN or infinite already.
 //! - A number is so large that its square overflows its type (about 1.8e19 for `float32`, 256 for
 //!   `float16`), or so small that its reciprocal does: an overflow on the way explains the NaN.
+//! - A number that stands alone (not inside a tensor) is beyond 1024: as an exponent or a factor it
+//!   makes anything overflow.
 //! - A tensor has no elements (the mean of nothing is NaN by definition).
 //! - The function is undefined for some arguments by definition (`log`, `sqrt`, `acos`, a division,
 //!   a standard deviation of one element, …) or returns memory that nobody has written (`empty`).
@@ -28,11 +30,21 @@
 
 use fissure_model::{Api, ConcreteInput, Confidence, Dtype, OutcomeKind, Verdict};
 
-use crate::input_facts::{any_number, has_empty_tensor};
+use crate::input_facts::{any_number, any_single_number, has_empty_tensor};
+
+/// A setting beyond this is no sensible exponent, factor or temperature.
+const LARGE_SETTING: f64 = 1024.0;
 
 /// Last parts of names (without trailing underscore) of functions whose domain is a part of the
 /// reals, or whose result is uninitialised.
 const PARTIAL: &[&str] = &[
+    "GaussianNLLLoss",
+    "KLDivLoss",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "LocalResponseNorm",
+    "PoissonNLLLoss",
     "acos",
     "acosh",
     "addcdiv",
@@ -58,9 +70,12 @@ const PARTIAL: &[&str] = &[
     "floordiv",
     "floormod",
     "fmod",
+    "gaussian_nll_loss",
     "igamma",
     "igammac",
+    "kl_div",
     "lgamma",
+    "local_response_norm",
     "log",
     "log10",
     "log1p",
@@ -68,11 +83,15 @@ const PARTIAL: &[&str] = &[
     "log_ndtr",
     "logdet",
     "logit",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
     "mod",
     "multigammaln",
     "mvlgamma",
     "ndtri",
     "new_empty",
+    "poisson_nll_loss",
     "polygamma",
     "pow",
     "power",
@@ -102,7 +121,10 @@ pub fn judge(api: &Api, input: &ConcreteInput) -> Option<Verdict> {
         .next()
         .unwrap_or(&api.path)
         .trim_end_matches('_');
-    let explained = PARTIAL.contains(&name) || has_empty_tensor(input) || any_number(input, is_odd);
+    let explained = PARTIAL.contains(&name)
+        || has_empty_tensor(input)
+        || any_number(input, is_odd)
+        || any_single_number(input, |number| number.abs() > LARGE_SETTING);
     (!explained).then(|| Verdict {
         kind: OutcomeKind::Nan,
         confidence: Confidence::Numeric,
