@@ -289,12 +289,12 @@ mod tests {
 
     #[test]
     fn most_numbers_are_small() {
-        let tensor = fill_tensor(Dtype::Int64, vec![2000], Fill::default(), &mut random());
+        let tensor = fill_tensor(Dtype::Int64, vec![500], Fill::default(), &mut random());
         let small = tensor
             .pattern_scalars()
             .filter(|scalar| matches!(scalar, Scalar::Int(-8..=16)))
             .count();
-        assert!(small >= 1900, "{small}");
+        assert!(small >= 490, "{small}");
     }
 
     #[test]

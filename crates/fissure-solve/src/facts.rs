@@ -1,6 +1,6 @@
 //! What can be said about a finished value: its facts, its ranks, its numbers.
 
-use fissure_model::{TensorValue, Value};
+use fissure_model::{AbstractValue, FillScheme, TensorValue, Value};
 
 use crate::element::as_number;
 use crate::meaning::Leaf;
@@ -74,6 +74,67 @@ pub(crate) fn facts_of(value: &Value, with_maximum: bool) -> Facts {
         });
     }
     facts
+}
+
+/// The same for a value whose tensors have no elements yet.
+pub(crate) fn facts_of_abstract(value: &AbstractValue) -> Facts {
+    match value {
+        AbstractValue::Literal(value) => facts_of(value, true),
+        AbstractValue::Tensor {
+            dtype, shape, fill, ..
+        }
+        | AbstractValue::NdArray { dtype, shape, fill } => {
+            let known = fill.scheme == FillScheme::Peak && !dtype.is_complex();
+            let peak = fill.upper.filter(|_| known);
+            let empty = shape.contains(&0);
+            Facts {
+                value: peak.filter(|_| shape.is_empty()),
+                length: shape.first().map(|size| *size as f64),
+                ndim: Some(shape.len() as f64),
+                maximum: peak.filter(|_| !empty),
+                dtype: Some(*dtype),
+                plain: false,
+                shape: Some(shape.clone()),
+            }
+        }
+        AbstractValue::List(items) | AbstractValue::Tuple(items) => {
+            let inner: Vec<Facts> = items.iter().map(facts_of_abstract).collect();
+            let holds_tensors = items
+                .iter()
+                .any(|item| matches!(item, AbstractValue::Tensor { .. }));
+            let regular = !holds_tensors
+                && inner.iter().all(|facts| facts.shape.is_some())
+                && inner.windows(2).all(|pair| pair[0].shape == pair[1].shape);
+            let shape = if holds_tensors {
+                Some(vec![items.len() as u64])
+            } else {
+                regular.then(|| {
+                    let mut shape = vec![items.len() as u64];
+                    shape.extend(
+                        inner
+                            .first()
+                            .and_then(|f| f.shape.clone())
+                            .unwrap_or_default(),
+                    );
+                    shape
+                })
+            };
+            let first = inner.first();
+            Facts {
+                value: None,
+                length: Some(items.len() as f64),
+                ndim: shape.as_ref().map(|shape| shape.len() as f64),
+                maximum: inner
+                    .iter()
+                    .filter_map(|facts| facts.maximum)
+                    .reduce(f64::max),
+                dtype: first.and_then(|facts| facts.dtype),
+                plain: first.is_some_and(|facts| facts.plain),
+                shape,
+            }
+        }
+        AbstractValue::Dict(_) => Facts::default(),
+    }
 }
 
 /// The sizes of regularly nested lists of plain values; tensors inside count as entries.

@@ -330,19 +330,15 @@ fn entries_of(
             .filter(|leaf| accepts_leaf(term, *leaf, None))
             .map(|leaf| (Entry::Leaf(leaf), 1.0))
             .collect(),
-        Some(Element::Tensor(_)) if tensors_possible => vec![(Entry::Tensor, 1.0)],
-        Some(Element::Tensor(_)) => Vec::new(),
+        // What a structure says about its entries goes before the list of dtypes.
+        Some(Element::Tensor(_)) => vec![(Entry::Tensor, 1.0)],
         // With a shape or rank of its own the list is an array, not a list of shapes.
         Some(Element::Shape) if !compiled.shapes.is_empty() || !compiled.ndims.is_empty() => {
             vec![(Entry::Leaf(Leaf::Int), 1.0)]
         }
         Some(Element::Shape) => vec![(Entry::Shape, 1.0)],
         Some(Element::Structure(inner)) if matches!(**inner, Structure::NdArray(_)) => {
-            if tensors_possible {
-                vec![(Entry::NdArray, 1.0)]
-            } else {
-                Vec::new()
-            }
+            vec![(Entry::NdArray, 1.0)]
         }
         // A dictionary inside a structure is not generated.
         Some(Element::Structure(inner)) if matches!(**inner, Structure::Dict(..)) => Vec::new(),

@@ -75,7 +75,7 @@ pub(crate) fn closed(interval: Interval) -> Option<(Option<f64>, Option<f64>)> {
     if upper.is_finite() && !interval.upper_closed {
         upper -= step(upper);
     }
-    if !(lower <= upper) || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
+    if lower > upper || lower == f64::INFINITY || upper == f64::NEG_INFINITY {
         return None;
     }
     if lower == upper && !(interval.contains(lower)) {

@@ -5,6 +5,7 @@
 
 mod check;
 mod compiled;
+mod distort;
 mod element;
 mod facts;
 mod kind;
@@ -16,8 +17,10 @@ mod plan;
 mod preference;
 mod random;
 mod sample;
+mod sequence;
 mod shape;
 mod solver;
+mod tensor;
 mod term;
 mod violate;
 

@@ -1,0 +1,142 @@
+//! Lists, tuples and what they contain.
+
+use fissure_model::{AbstractValue, Category, TensorKind, Value};
+
+use crate::kind::Entry;
+use crate::meaning::Leaf;
+use crate::preference::SlotId;
+use crate::sample::{Call, Unsatisfied};
+
+/// More entries than this in one list make no better test.
+const MAX_ENTRIES: u64 = 4096;
+
+impl Call<'_> {
+    pub fn length(&mut self, slot: SlotId) -> u64 {
+        match self.choose(slot) {
+            7 => self.first_rank.unwrap_or(self.shared_shape.len()) as u64,
+            length => length as u64,
+        }
+    }
+
+    pub fn sequence(
+        &mut self,
+        index: usize,
+        tuple: bool,
+        entry: &Entry,
+    ) -> Result<AbstractValue, Unsatisfied> {
+        let plan = self.plan;
+        let param = &plan.params[index];
+        let compiled = &param.compiled;
+        let mut shape = Vec::new();
+        if let Entry::Leaf(_) = entry {
+            if !compiled.shapes.is_empty() {
+                shape = self.constrained_shape(index, 1)?;
+            } else if self.bind_rank(index, 1)
+                || !compiled.constraint.structures.is_empty() && self.bind_rank(index, 0)
+            {
+                // A flat list, whose length is drawn below.
+            } else {
+                let rank = self.constrained_rank(index, 1)?;
+                shape = (0..rank).map(|_| 1 + self.random.below(3)).collect();
+            }
+        }
+        if shape.is_empty() {
+            // No entry, no shape: an empty list cannot have what the constraint asks of entries.
+            let least = u64::from(
+                *entry == Entry::Tensor
+                    && !(compiled.shapes.is_empty() && compiled.ndims.is_empty()),
+            );
+            shape.push(self.length(param.length).max(least));
+        }
+        let entries = shape
+            .iter()
+            .try_fold(1_u64, |product, dim| product.checked_mul(*dim));
+        // Nested lists cannot have entries inside nothing.
+        let lost = shape.iter().rev().skip(1).any(|size| *size == 0);
+        if lost || entries.is_none_or(|entries| entries > MAX_ENTRIES) {
+            return Err(Unsatisfied {
+                param: index,
+                category: Category::Shape,
+            });
+        }
+        self.nested(index, tuple, entry, &shape)
+    }
+
+    fn nested(
+        &mut self,
+        index: usize,
+        tuple: bool,
+        entry: &Entry,
+        shape: &[u64],
+    ) -> Result<AbstractValue, Unsatisfied> {
+        let items = match shape {
+            [] | [_] => self.entries(index, entry, shape.first().copied().unwrap_or(0))?,
+            [count, inner @ ..] => (0..*count)
+                .map(|_| self.nested(index, tuple, entry, inner))
+                .collect::<Result<_, _>>()?,
+        };
+        Ok(if tuple {
+            AbstractValue::Tuple(items)
+        } else {
+            AbstractValue::List(items)
+        })
+    }
+
+    pub fn entries(
+        &mut self,
+        index: usize,
+        entry: &Entry,
+        count: u64,
+    ) -> Result<Vec<AbstractValue>, Unsatisfied> {
+        let alike = self.random.chance(0.6);
+        let mut items: Vec<AbstractValue> = Vec::with_capacity(count as usize);
+        for position in 0..count {
+            // Axes must differ, sizes are often equal.
+            let item = match (entry, items.first()) {
+                (Entry::Tensor, Some(first)) if alike => {
+                    let first = first.clone();
+                    if let AbstractValue::Tensor { dtype, shape, .. } = &first {
+                        self.count(*dtype, shape);
+                    }
+                    first
+                }
+                _ => self.entry(index, entry)?,
+            };
+            let repeated = position > 0
+                && items.iter().any(|known| known == &item)
+                && matches!(entry, Entry::Leaf(Leaf::Int));
+            items.push(if repeated && !alike {
+                self.entry(index, entry)?
+            } else {
+                item
+            });
+        }
+        Ok(items)
+    }
+
+    fn entry(&mut self, index: usize, entry: &Entry) -> Result<AbstractValue, Unsatisfied> {
+        Ok(match entry {
+            Entry::Leaf(leaf) => AbstractValue::Literal(self.leaf(index, *leaf)?),
+            Entry::Tensor => {
+                let tensors = &self.plan.params[index].compiled.constraint.tensors;
+                let kind = tensors.first().copied().unwrap_or(TensorKind::Dense);
+                self.tensor(index, Some(kind))?
+            }
+            Entry::NdArray => self.tensor(index, None)?,
+            Entry::Shape => {
+                let rank = self.random.index(5);
+                let size = |call: &mut Self| AbstractValue::Literal(Value::Int(call.dim().into()));
+                AbstractValue::List((0..rank).map(|_| size(self)).collect())
+            }
+            Entry::Sequence { tuple, entry } => {
+                let length = 1 + self.random.below(3);
+                let items = self.entries(index, entry, length)?;
+                if *tuple {
+                    AbstractValue::Tuple(items)
+                } else {
+                    AbstractValue::List(items)
+                }
+            }
+        })
+    }
+}
