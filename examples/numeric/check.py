@@ -2,10 +2,14 @@
 
 Run with an interpreter (3.11 or newer) that has torch and NumPy:
     python examples/numeric/check.py [NAME ...]
+    python examples/numeric/check.py --fixed LIST.json
+The second form reads [[NAME, FILE], ...], runs each FILE (a repaired version of the program NAME) as a twin
+is run, and prints the problems of each as JSON.
 """
 
 import contextlib
 import io
+import json
 import linecache
 import pathlib
 import sys
@@ -149,20 +153,40 @@ def problems_of(program):
     for name, at in (watch.failures + numpy_failures)[:1]:
         print(f"    {program['name']}: first {name} at line {at}, marked {line}")
 
-    for statement in {program["trigger"], "pass"}:
-        watch, numpy_failures, namespace = run(twin, statement)
+    return problems + problems_of_stable(program, twin)
+
+
+def problems_of_stable(program, path):
+    """What goes wrong in a program that should survive the trigger."""
+    problems = []
+    for statement in (program["trigger"], "pass"):
+        watch, numpy_failures, namespace = run(path, statement)
         failures = watch.failures + numpy_failures
         if failures:
-            problems.append(f"the twin fails with {statement!r}: {failures[:3]}")
+            problems.append(f"{path.name} fails with {statement!r}: {failures[:3]}")
         if watch.gradient is not None:
-            problems.append(f"the twin has an infinite gradient with {statement!r} at line {watch.gradient}")
+            problems.append(f"{path.name} has an infinite gradient with {statement!r} at line {watch.gradient}")
         if "check" in program and eval(program["check"], namespace):
-            problems.append(f"the twin's result is wrong with {statement!r}")
+            problems.append(f"the result of {path.name} is wrong with {statement!r}")
     return problems
+
+
+def check_fixed(programs, list_file):
+    by_name = {program["name"]: program for program in programs}
+    answers = []
+    for name, path in json.loads(pathlib.Path(list_file).read_text()):
+        try:
+            answers.append(problems_of_stable(by_name[name], pathlib.Path(path)))
+        except Exception as error:  # a repaired program may fail in any way
+            answers.append([f"{type(error).__name__}: {error}"])
+    print(json.dumps(answers))
 
 
 def main():
     manifest = tomllib.loads((HERE / "manifest.toml").read_text())
+    if sys.argv[1:2] == ["--fixed"]:
+        check_fixed(manifest["program"], sys.argv[2])
+        return 0
     wanted = sys.argv[1:]
     failed = 0
     programs = [p for p in manifest["program"] if not wanted or p["name"] in wanted]

@@ -29,29 +29,50 @@ impl Rewrite<'_> {
     }
 }
 
-pub(super) fn assemble(rule: &str, rewrite: Rewrite<'_>, context: &Context<'_>) -> Fix {
-    let mut edits = vec![edit(rewrite.replaced, rewrite.text.clone())];
-    for assignment in &rewrite.through {
-        if context.is_read_outside(assignment, rewrite.replaced) {
-            continue;
-        }
-        if let Some(lines) = whole_lines(context.source, assignment.statement) {
-            edits.push(TextEdit {
-                start: lines.start,
-                end: lines.end,
-                text: String::new(),
-            });
+/// One fix of one or several rewrites by the same rule; a rewrite that overlaps an earlier one is
+/// left out.
+pub(super) fn assemble(rule: &str, rewrites: &[Rewrite<'_>], context: &Context<'_>) -> Option<Fix> {
+    let first = rewrites.first()?;
+    let mut accepted: Vec<&Rewrite<'_>> = Vec::new();
+    for rewrite in rewrites {
+        let overlaps = |other: &&Rewrite<'_>| other.replaced.intersect(rewrite.replaced).is_some();
+        if !accepted.iter().any(overlaps) {
+            accepted.push(rewrite);
         }
     }
-    edits.extend(missing_imports(&rewrite.text, context));
+    let replaced: Vec<TextRange> = accepted.iter().map(|rewrite| rewrite.replaced).collect();
+    let mut edits = Vec::new();
+    let mut text = String::new();
+    for rewrite in &accepted {
+        edits.push(edit(rewrite.replaced, rewrite.text.clone()));
+        text.push_str(&rewrite.text);
+        text.push('\n');
+        for assignment in &rewrite.through {
+            if context.is_read_outside(assignment, &replaced) {
+                continue;
+            }
+            if let Some(lines) = whole_lines(context.source, assignment.statement) {
+                edits.push(TextEdit {
+                    start: lines.start,
+                    end: lines.end,
+                    text: String::new(),
+                });
+            }
+        }
+    }
+    edits.extend(missing_imports(&text, context));
     edits.sort_by_key(|edit| (edit.start, edit.end));
     edits.dedup();
-    Fix {
+    let title = match accepted.len() {
+        1 => first.title.clone(),
+        count => format!("{} ({count} times in the statement)", first.title),
+    };
+    Some(Fix {
         rule: rule.to_owned(),
-        title: rewrite.title,
+        title,
         edits,
-        explanation: rewrite.explanation,
-    }
+        explanation: first.explanation.clone(),
+    })
 }
 
 fn edit(range: TextRange, text: String) -> TextEdit {

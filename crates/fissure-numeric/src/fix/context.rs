@@ -6,7 +6,7 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::operation::{Operation, number};
 use crate::analysis::names::Names;
-use crate::analysis::{Analysis, Form, Site};
+use crate::analysis::{Analysis, Form, Site, Span};
 
 /// The site, its surroundings and the names of the file.
 pub(super) struct Context<'a> {
@@ -14,6 +14,8 @@ pub(super) struct Context<'a> {
     pub module: &'a [Stmt],
     pub names: Names,
     pub range: TextRange,
+    /// The statement that holds the site.
+    pub statement: TextRange,
     /// Every expression of the function (or module) that holds the site.
     pub expressions: Vec<&'a Expr>,
     /// The statement `x /= y` when that is the site.
@@ -51,7 +53,8 @@ impl<'a> Context<'a> {
             return None;
         }
         let offset = |value: usize| TextSize::try_from(value).ok();
-        let range = TextRange::new(offset(site.span.start)?, offset(site.span.end)?);
+        let text_range = |span: Span| Some(TextRange::new(offset(span.start)?, offset(span.end)?));
+        let range = text_range(site.span)?;
         let (scope, parameters) = innermost_scope(module, range, Vec::new());
         let mut collector = ScopeCollector::default();
         collector.visit_body(scope);
@@ -64,6 +67,7 @@ impl<'a> Context<'a> {
             module,
             names: Names::of_imports(&analysis.imports),
             range,
+            statement: text_range(site.statement)?,
             expressions: collector.expressions,
             augmented,
             stores: collector.stores,
@@ -145,11 +149,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether the variable of an assignment is read outside `range`.
-    pub fn is_read_outside(&self, assignment: &Assignment<'_>, range: TextRange) -> bool {
+    /// Whether the variable of an assignment is read outside these ranges.
+    pub fn is_read_outside(&self, assignment: &Assignment<'_>, ranges: &[TextRange]) -> bool {
+        let inside = |load: TextRange| ranges.iter().any(|range| range.contains_range(load));
         self.loads
             .iter()
-            .any(|(name, load)| name == assignment.name && !range.contains_range(*load))
+            .any(|(name, load)| name == assignment.name && !inside(*load))
     }
 
     /// The single assignment whose value holds the site, with the name it binds.

@@ -55,8 +55,17 @@ pub fn propose(analysis: &Analysis, site: &Site, source: &str) -> Vec<Fix> {
     };
     let mut fixes: Vec<Fix> = Vec::new();
     for name in &function.rewrites {
-        for rewrite in rules::rewrites(name, &context) {
-            let fix = assemble::assemble(name, rewrite, &context);
+        let at_site = rules::rewrites(name, &context);
+        if at_site.is_empty() {
+            continue;
+        }
+        // The same pattern often stands twice in a statement, as in log(p) + log(1 - p).
+        let in_statement = rules::rewrites_in_statement(name, &context);
+        let singly = at_site.iter().map(std::slice::from_ref);
+        for rewrites in singly.chain([in_statement.as_slice()]) {
+            let Some(fix) = assemble::assemble(name, rewrites, &context) else {
+                continue;
+            };
             let repeated = fixes.iter().any(|other| other.edits == fix.edits);
             if !repeated && apply(source, &fix) != source {
                 fixes.push(fix);

@@ -105,6 +105,30 @@ pub(super) fn rewrites<'a>(name: &str, context: &Context<'a>) -> Vec<Rewrite<'a>
     found
 }
 
+/// What the rule proposes for every expression of the site's statement, the first choice each.
+pub(super) fn rewrites_in_statement<'a>(name: &str, context: &Context<'a>) -> Vec<Rewrite<'a>> {
+    let mut rules = PATTERNS.iter().chain(GUARDS);
+    let Some((_, rule)) = rules.find(|(rule, _)| *rule == name) else {
+        return Vec::new();
+    };
+    // The function of the site also limits a guard, which would fit other calls as well.
+    let wanted = context
+        .site_expression()
+        .and_then(|site| context.operation(site))
+        .map(|operation| operation.name);
+    let is_guard = GUARDS.iter().any(|(rule, _)| *rule == name);
+    context
+        .expressions
+        .iter()
+        .filter(|expression| context.statement.contains_range(expression.range()))
+        .filter(|expression| {
+            let found = context.operation(expression);
+            !is_guard || found.map(|operation| operation.name) == wanted
+        })
+        .filter_map(|expression| rule(context, expression).into_iter().next())
+        .collect()
+}
+
 /// Whether a rule of this name exists.
 #[cfg(test)]
 pub(super) fn exists(name: &str) -> bool {
