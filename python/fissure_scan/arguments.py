@@ -14,6 +14,8 @@ _PROBABILITIES = ("p", "prob", "probs", "probability", "probabilities", "y_pred"
 _SMALL = ("eps", "epsilon", "alpha", "beta", "gamma", "temperature", "tau", "margin", "lr", "rate",
           "scale", "sigma", "delta", "reg", "regularisation", "regularization")
 _COUNTS = ("n", "k", "size", "steps", "iterations", "num", "dim", "axis", "iters", "classes")
+_SIZES = ("_size", "_dim", "_features", "_channels", "_classes", "_inputs", "_outputs", "hidden",
+          "_units", "_actions")
 
 SHAPES = ((4, 3), (4,), (3, 3), (2, 3, 4), (2, 3, 8, 8), ())
 
@@ -74,6 +76,14 @@ class Arguments:
         return fresh
 
 
+def instance(owner):
+    """An object of a class, made with default or ordinary arguments."""
+    library = "torch" if "torch" in sys.modules else "numpy"
+    if owner.__init__ is object.__init__:
+        return owner()
+    return owner(**Arguments(owner, SHAPES[0], "integers", library).values)
+
+
 def _backend(value):
     if type(value).__module__.startswith("torch"):
         from .torch_backend import TorchBackend
@@ -93,7 +103,7 @@ class _Generator:
         text = annotation if isinstance(annotation, str) else getattr(
             annotation, "__name__", str(annotation))
         short = name.lower()
-        if text in ("int",) or short in _COUNTS and "Tensor" not in text and text != "ndarray":
+        if text in ("int",) or short in _COUNTS or short.endswith(_SIZES) and "Tensor" not in text and text != "ndarray":
             return 0 if short in ("dim", "axis") else 3
         if text == "bool":
             return False
@@ -136,8 +146,9 @@ class _Generator:
         return values
 
 
-def plans(library):
-    """(shape, labels) pairs in the order they are tried."""
+def plans(size):
+    """(shape, labels) pairs in the order they are tried; `size` is the configured tensor_size."""
+    first = ((size, size), (size,)) if size else ()
     for labels in ("integers", "binary", "none"):
-        for shape in SHAPES:
+        for shape in first + SHAPES:
             yield shape, labels

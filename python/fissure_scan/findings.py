@@ -1,5 +1,7 @@
 """What was found: level and severity from the final values, confirmation, and the evidence."""
 
+import sys
+
 import numpy as np
 
 from . import soft_assertions
@@ -74,7 +76,7 @@ class Found:
     def confirm(self):
         """Runs the program on with the failing input: does it fail again, and does it show?"""
         shadow = None
-        if "torch" in __import__("sys").modules:
+        if "torch" in sys.modules:
             import torch
             from .shadow import Shadow
             shadow = Shadow(torch.float64)
@@ -82,7 +84,7 @@ class Found:
         trace = search.program.run(Policy(
             overrides=self.overrides, watch_gradients=search.trains,
             backward_limit=1 if self.level < 4 else None, shadow=shadow,
-            stop_after=max(400, 4 * search.horizon), time_limit=search.time_limit * 2))
+            stop_after=search.far_horizon, time_limit=search.time_limit * 2))
         search.runs += 1
         again = [failure for failure in trace.failures if failure.site == self.failure.site
                  and failure.oracle == self.failure.oracle]

@@ -31,7 +31,7 @@ def examine(search, level):
     if level >= 2:
         points += list(candidates.offsets(search.inputs))[:8]
     for label, overrides in points:
-        if search.budget.over():
+        if search.over():
             return
         trace, shadow = shadowed(search, overrides, torch.float64)
         if trace.failures or trace.error is not None:
@@ -65,7 +65,7 @@ def shadowed(search, overrides, dtype):
     shadow = Shadow(dtype)
     search.runs += 1
     trace = search.program.run(Policy(overrides=overrides, shadow=shadow,
-                                      stop_after=2 * search.horizon, backward_limit=1,
+                                      stop_after=min(2 * search.horizon, search.far_horizon), backward_limit=1,
                                       time_limit=search.time_limit * 2))
     return trace, shadow
 
@@ -93,7 +93,7 @@ def cancellation(trace, shadow):
 
 def lower_precision(search, torch):
     """Would the own data survive float16, as under autocast? A note, never a finding."""
-    if search.budget.over():
+    if search.over():
         return
     trace, shadow = shadowed(search, {}, torch.float16)
     nodes = [node for node in shadow.nonfinite if oracles.produces(node)]

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import inspect
 import io
 import os
 import random
@@ -10,7 +11,7 @@ import sys
 import time
 import traceback
 
-from . import patches, users
+from . import arguments, patches, users
 from .monitor import Monitor, StopRun
 
 
@@ -117,11 +118,7 @@ class Program:
     def _execute(self, monitor):
         sys.argv = [self.file or self.module or ""] + list(self.arguments)
         if self.function:
-            namespace = self._namespace()
-            target = namespace
-            for part in self.function.split("."):
-                target = target[part] if isinstance(target, dict) else getattr(target, part)
-            return self.synthesised.call(target, monitor)
+            return self.synthesised.call(self.target(), monitor)
         code = self._code(self.file)
         namespace = {"__name__": "__main__", "__file__": self.file, "__builtins__": __builtins__,
                      "__doc__": None, "__package__": None, "__spec__": None, "__loader__": None}
@@ -134,6 +131,27 @@ class Program:
         finally:
             sys.modules["__main__"] = before
         return None
+
+    def target(self):
+        """The target function, bound to an object of its class when it is a method."""
+        parts = self.function.split(".")
+        namespace = self._namespace()
+        if parts[0] not in namespace:
+            raise TargetError("there is no `%s` in it" % parts[0])
+        value, owner = namespace[parts[0]], None
+        for part in parts[1:]:
+            owner = value
+            if not hasattr(value, part):
+                raise TargetError("`%s` has no `%s`" % (getattr(value, "__name__", value), part))
+            value = getattr(value, part)
+        if isinstance(owner, type) and inspect.isfunction(value) and not isinstance(
+                inspect.getattr_static(owner, parts[-1]), staticmethod):
+            try:
+                value = getattr(arguments.instance(owner), parts[-1])
+            except Exception as error:
+                raise TargetError("no object of `%s` could be made: %s: %s" % (
+                    owner.__name__, type(error).__name__, error))
+        return value
 
     def _namespace(self):
         if self.file:

@@ -17,11 +17,9 @@ from .shrink import shrink
 
 
 class Budget:
-    def __init__(self, seconds, per_site):
+    def __init__(self, seconds):
         self.started = time.perf_counter()
         self.deadline = self.started + seconds
-        self.per_site = per_site
-        self.spent = {}
 
     def over(self):
         return time.perf_counter() > self.deadline
@@ -38,17 +36,22 @@ class Search:
         self.weights = weights              # variables of level L3
         self.options = options
         self.note = note
-        self.budget = Budget(options["timeout"], options["site_timeout"])
+        self.budget = Budget(options["timeout"])
         self.found = {}                     # site key -> Found
         self.tried = set()
         self.shrunk = {}
+        self.site_deadline = self.budget.deadline
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
         self.sites = sorted(hits, key=lambda site: baseline.first_hit[site])
         last = max([baseline.first_hit[site] for site in baseline.hits] or [0])
         self.horizon = max(60, 2 * last)
+        if baseline.stopped is not None:
+            # What comes after its last operation is the endless part.
+            self.horizon = min(self.horizon, max(1, baseline.operations))
         self.time_limit = min(5.0, max(0.5, 5 * baseline.seconds))
+        self.far_horizon = max(400, 4 * self.horizon) if baseline.stopped is None else self.horizon
         self.trains = baseline.backward_calls > 0
 
     # Levels ------------------------------------------------------------------------------------
@@ -58,20 +61,18 @@ class Search:
             key = failure.site.key()
             if key not in self.found:
                 self.found[key] = Found(failure, {}, 0, "the program's own data", self)
+                self.found[key].elapsed = self.baseline.seconds
 
     def run_levels(self, highest):
-        if highest >= 1 and self.inputs:
-            self.explore(1)
-        if highest >= 2 and self.inputs:
-            self.explore(2)
-        if highest >= 3 and self.weights:
-            self.explore(3)
-        if highest >= 4 and self.trains and self.inputs:
+        for level, possible in ((1, self.inputs), (2, self.inputs), (3, self.weights)):
+            if highest >= level and possible and not self.finished():
+                self.explore(level)
+        if highest >= 4 and self.trains and self.inputs and not self.finished():
             self.training()
 
     def explore(self, level):
         variables = self.inputs if level < 3 else self.weights + self.inputs
-        if self.open_sites():
+        if self.open_sites() and self.options["gradient"]:
             self.directed(level, variables)
         if level == 1:
             self.attempts(candidates.inner(self.inputs), 1)
@@ -93,7 +94,7 @@ class Search:
     def training(self):
         """Level L4: the program's own training steps on data inside its own range."""
         for label, overrides in candidates.inner(self.inputs):
-            if self.budget.over():
+            if self.over():
                 return
             policy = Policy(overrides=overrides, watch_gradients=True,
                             time_limit=min(1.0, self.time_limit, self.budget.left() + 0.01))
@@ -125,7 +126,7 @@ class Search:
 
     def attempts(self, pairs, level):
         for label, overrides in pairs:
-            if self.budget.over() or (level <= 2 and self.finished()):
+            if self.over() or self.finished():
                 return
             self.attempt(label, overrides, level)
 
@@ -155,6 +156,7 @@ class Search:
         found = Found(failure, small, level, label, self)
         if not found.confirm():
             return False
+        found.elapsed = time.perf_counter() - self.budget.started
         held = self.found.get(failure.site.key())
         if held is None or found.rank() < held.rank():
             self.found[failure.site.key()] = found
@@ -167,8 +169,15 @@ class Search:
                 if site.key() not in self.found or self.found[site.key()].improvable()]
 
     def finished(self):
-        """Nothing is left to look for: every operation seen has failed already."""
+        """Nothing is left to look for: every site that can fail has failed already."""
+        if self.options["stop_on_failure"] and any(
+                found.severity != "theoretical" for found in self.found.values()):
+            return True
         return not self.open_sites() and bool(self.found) and not self.options["exhaustive"]
+
+    def over(self):
+        limit = self.options["max_runs"]
+        return self.budget.over() or (limit is not None and self.runs >= limit)
 
     # Directions --------------------------------------------------------------------------------
 
@@ -185,9 +194,12 @@ class Search:
     def directed(self, level, variables):
         """Follows the soft assertions of the open sites."""
         aims = self.aims({}, self.open_sites())
+        share = self.options["timeout"] / max(4, len(self.sites))
         for site in self.sites:
+            # No site takes the time of the others.
+            self.site_deadline = time.perf_counter() + share
             for label, distance, gradients in aims.get(site, []):
-                if self.budget.over():
+                if self.over():
                     return
                 if site.key() in self.found and not self.found[site.key()].improvable():
                     break
@@ -214,7 +226,7 @@ class Search:
                                 level):
                     if site.key() in self.found:
                         return
-                if self.budget.over():
+                if self.over() or time.perf_counter() > self.site_deadline:
                     return
 
     def _step(self, variable, gradient, step, signed, level):
@@ -230,7 +242,9 @@ class Search:
         return variable.clip(variable.own - direction * variable.scale * step, 2)
 
     def climb(self, level):
-        """Direction search without gradient: keeps random moves that bring a site nearer."""
+        """Direction search without gradient: keeps random moves that bring a site nearer. After
+        some moves in a row without progress the step is halved."""
+        patience, share = self.options["oscillation"], self.options["mutation_rate"]
         generator = np.random.Generator(np.random.PCG64(0))
         sites = [site for site in self.open_sites()]
         free = [v for v in self.inputs if v.unbounded() or v.inner_range()[0] < v.inner_range()[1]]
@@ -243,18 +257,21 @@ class Search:
             if best is None or any(gradients for _, _, gradients in aims[site]):
                 continue
             current = dict((v.key, v.own.copy()) for v in free)
-            step = 1.0
+            step, refused = 1.0, 0
             for _ in range(24):
-                if self.budget.over() or site.key() in self.found:
+                if self.over() or site.key() in self.found:
                     break
                 moved = dict((v.key, v.clip(
-                    current[v.key] + step * v.scale * generator.standard_normal(v.own.shape),
+                    current[v.key] + step * v.scale * generator.standard_normal(v.own.shape)
+                    * (generator.random(v.own.shape) < share),
                     level if v.unbounded() else 1)) for v in free)
                 if self.attempt("direction search for %s" % site.function, moved, level):
                     break
                 answers = self.aims(moved, [site]).get(site, [])
                 distance = min([value for _, value, _ in answers] or [np.inf])
                 if distance < best:
-                    best, current, step = distance, moved, step * 2.0
-                else:
-                    step = max(step * 0.7, 1e-3)
+                    best, current, step, refused = distance, moved, step * 2.0, 0
+                    continue
+                refused += 1
+                if refused >= patience:
+                    step, refused = max(step * 0.5, 1e-3), 0

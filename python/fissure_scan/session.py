@@ -9,7 +9,7 @@ from . import precision, reproduce, soft_assertions
 from .arguments import Arguments, plans
 from .candidates import Variable
 from .monitor import Policy
-from .program import Program
+from .program import Program, TargetError
 from .search import Search
 
 
@@ -52,19 +52,15 @@ class Session:
 
     def _choose_arguments(self):
         """The first set of arguments the function accepts; a text when there is none."""
-        library = "torch" if "torch" in sys.modules else "numpy"
         try:
-            space = self.program._namespace()
-            target = space
-            for part in self.program.function.split("."):
-                target = target[part] if isinstance(target, dict) else getattr(target, part)
-        except (KeyError, AttributeError):
-            return "there is no `%s` in it" % self.program.function
+            target = self.program.target()
+        except TargetError as error:
+            return str(error)
         except Exception as error:
             return "importing it raises %s: %s" % (type(error).__name__, error)
         library = "torch" if "torch" in sys.modules else "numpy"
         last = None
-        for shape, labels in plans(library):
+        for shape, labels in plans(self.plan["config"]["tensor_size"]):
             try:
                 self.program.synthesised = Arguments(target, shape, labels, library)
             except (TypeError, ValueError) as error:
@@ -115,7 +111,10 @@ class Session:
                  if not info.frozen and 0 not in info.shape()]
         ranges = self.plan.get("inputs", {})
         inputs, weights = [], []
+        config = self.plan["config"]
         for info in infos:
+            if info.kind != "weight" and info.low is None and info.high is None:
+                info.low, info.high = config["min_value"], config["max_value"]
             low, high = ranges.get(info.name, (None, None))
             if sum(info.shape() or [1]) > 50000000:
                 continue
@@ -123,23 +122,23 @@ class Session:
             (weights if info.kind == "weight" else inputs).append(variable)
         if self.plan.get("weights"):
             inputs, weights = inputs + weights, []
-        options = {"timeout": self.plan["timeout"], "site_timeout": self.plan["site_timeout"],
-                   "exhaustive": bool(self.plan.get("strict"))}
+        options = {"timeout": self.plan["timeout"], "exhaustive": bool(self.plan.get("strict")),
+                   "stop_on_failure": config["stop_on_failure"],
+                   "max_runs": config["max_fuzz_iterations"],
+                   "gradient": config["gradient_backprop"],
+                   "oscillation": config["oscillation_threshold"] or 2,
+                   "mutation_rate": config["mutation_rate"] or 1.0}
         self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
         self.search.started = started
         self.search.own_run()
         self.search.run_levels(self.plan["level"])
-        if not self.search.budget.over():
+        if not self.search.over() and not config["stop_on_failure"]:
             precision.examine(self.search, self.plan["level"])
         ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
         for number, found in enumerate(ordered):
             self._report(number, found)
-        reached = []
-        for site in self.search.sites:
-            reached.append(dict(site.as_json(), found=site.key() in self.search.found))
         self.channel.emit("searched", seconds=time.perf_counter() - started,
-                          runs=self.search.runs, sites=reached,
-                          out_of_time=self.search.budget.over())
+                          runs=self.search.runs, out_of_time=self.search.budget.over())
 
     def _note(self, text):
         self.channel.emit("note", text=text)
@@ -151,7 +150,8 @@ class Session:
         folder = os.path.join(self.plan["output"], identifier)
         os.makedirs(folder, exist_ok=True)
         record["folder"] = folder
-        self._save_input(found, folder)
+        if self.plan["config"]["save_inputs"]:
+            self._save_input(found, folder)
         with open(os.path.join(folder, "reproduce.py"), "w", encoding="utf-8") as handle:
             handle.write(reproduce.script(self.program, found, folder))
         self.findings.append((identifier, found))

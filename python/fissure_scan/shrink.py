@@ -18,7 +18,7 @@ def shrink(search, failure, overrides):
 
     current = dict(overrides)
     for key in sorted(current):
-        if len(current) > 1 and not search.budget.over():
+        if len(current) > 1 and not search.over():
             fewer = dict((name, value) for name, value in current.items() if name != key)
             if fails(fewer):
                 current = fewer
@@ -36,7 +36,7 @@ def _shorter(search, current, fails, spent):
         return mixed
     low, high = 0.0, 1.0
     for step in range(10):
-        if search.budget.over() or spent[0] > 24:
+        if search.over() or spent[0] > 24:
             break
         # Far values are first approached in powers of ten: the way spans many magnitudes.
         middle = high / 10.0 if low == 0.0 and step < 6 and _far(search, current) \
@@ -66,7 +66,7 @@ def _sparser(search, current, fails, spent):
             continue
         for _ in range(8):
             changed = np.flatnonzero(current[key].ravel() != own.ravel())
-            if changed.size <= 1 or search.budget.over() or spent[0] > 40:
+            if changed.size <= 1 or search.over() or spent[0] > 40:
                 break
             reduced = None
             for half in (changed[: changed.size // 2], changed[changed.size // 2:]):

@@ -27,7 +27,6 @@ pub enum Event {
     Searched {
         seconds: f64,
         runs: u64,
-        sites: Vec<SiteEvent>,
         out_of_time: bool,
     },
     Checked {

@@ -89,7 +89,6 @@ pub struct ScanOptions {
     pub python: PathBuf,
     /// Time for the search, after the program's own run.
     pub timeout: Duration,
-    pub site_timeout: Duration,
     /// Time for the program's own run.
     pub own_run_timeout: Duration,
     /// Highest trigger level that is tried, 0 to 4.
@@ -112,7 +111,6 @@ impl ScanOptions {
             arguments: Vec::new(),
             python,
             timeout: Duration::from_secs(30),
-            site_timeout: Duration::from_secs(10),
             own_run_timeout: Duration::from_secs(60),
             level: 4,
             inputs: BTreeMap::new(),

@@ -85,7 +85,6 @@ pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         "regions": regions,
         "libraries": libraries(analysed),
         "timeout": options.timeout.as_secs_f64(),
-        "site_timeout": options.site_timeout.as_secs_f64(),
         "own_run_timeout": options.own_run_timeout.as_secs_f64(),
         "level": options.level,
         "inputs": inputs,

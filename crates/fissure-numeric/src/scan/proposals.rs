@@ -1,21 +1,152 @@
 //! Fixes for findings: proposed from the source, checked by running, shown only when they pass.
 
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::event::{Event, FindingEvent};
 use super::plan::Analysed;
 use super::process::Runtime;
-use super::report::{ScanFinding, ScanReport};
+use super::report::{CheckedFix, ScanFinding, ScanReport};
+use crate::analysis::{Analysis, Site};
+use crate::fix::{self, Fix};
+
+/// Checks per finding; each runs the program twice.
+const CHECKS: usize = 8;
+
+/// A check runs the program twice; a silent runtime is given up after this.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Finds a checked fix, or a precondition, for each finding.
-pub fn check(_analysed: &Analysed, report: &mut ScanReport, _runtime: &mut Runtime) {
-    for finding in &mut report.findings {
-        if finding.fix.is_none() {
-            finding.precondition = Some(precondition(finding));
+pub fn check(analysed: &Analysed, report: &mut ScanReport, runtime: &mut Runtime) {
+    let mut alive = true;
+    let mut findings = std::mem::take(&mut report.findings);
+    for finding in &mut findings {
+        if alive {
+            alive = check_finding(analysed, finding, report, runtime);
         }
+        if finding.fix.is_none() {
+            finding.precondition = Some(precondition(&finding.event));
+        }
+    }
+    report.findings = findings;
+}
+
+/// False when the runtime no longer answers.
+fn check_finding(
+    analysed: &Analysed,
+    finding: &mut ScanFinding,
+    report: &mut ScanReport,
+    runtime: &mut Runtime,
+) -> bool {
+    let (Some(analysis), Some(source), Some(file)) =
+        (&analysed.analysis, &analysed.source, &analysed.file)
+    else {
+        return true;
+    };
+    if &finding.event.site.file != file {
+        return true;
+    }
+    for (number, fix) in proposals(analysis, &finding.event, source)
+        .into_iter()
+        .enumerate()
+    {
+        let changed = fix::apply(source, &fix);
+        runtime.command(&json!({
+            "command": "check", "finding": finding.event.id, "file": file, "source": changed,
+            "fix": number,
+        }));
+        let answer = loop {
+            match runtime.next(PATIENCE) {
+                Ok(Event::Checked {
+                    finding: id,
+                    fix,
+                    passed,
+                    reason,
+                }) if id == finding.event.id && fix == number => {
+                    break Some((passed, reason));
+                }
+                Ok(event) => report.take(event),
+                Err(_) => break None,
+            }
+        };
+        match answer {
+            None => return false,
+            Some((true, _)) => {
+                finding.fix = Some(CheckedFix {
+                    title: fix.title,
+                    explanation: fix.explanation,
+                    diff: fix::diff(&shown(&analysis.file), source, &changed),
+                });
+                return true;
+            }
+            Some((false, reason)) => finding.refused_fixes.push((
+                fix.title,
+                reason.unwrap_or_else(|| "it did not pass".to_owned()),
+            )),
+        }
+    }
+    true
+}
+
+/// The name in the diff: as the user gave it, without the folders of an absolute path.
+fn shown(file: &Path) -> PathBuf {
+    match (file.is_absolute(), file.file_name()) {
+        (true, Some(name)) => PathBuf::from(name),
+        _ => file.to_owned(),
     }
 }
 
+/// Proposals for the site itself first, then for the other sites of its line, then for those of
+/// the same function: the rewrite of a formula may hang on another call of it.
+fn proposals(analysis: &Analysis, event: &FindingEvent, source: &str) -> Vec<Fix> {
+    let line = event.site.line;
+    let here = |site: &&Site| site.span.line <= line && line <= site.span.end_line;
+    let scope = analysis
+        .sites
+        .iter()
+        .find(here)
+        .map(|site| site.enclosing_function.clone());
+    let mut sites: Vec<&Site> = analysis
+        .sites
+        .iter()
+        .filter(here)
+        .filter(|site| site.function == event.site.function)
+        .collect();
+    sites.extend(
+        analysis
+            .sites
+            .iter()
+            .filter(here)
+            .filter(|site| site.function != event.site.function),
+    );
+    if let Some(scope) = scope {
+        let mut others: Vec<&Site> = analysis
+            .sites
+            .iter()
+            .filter(|site| !here(site) && site.enclosing_function == scope)
+            .collect();
+        others.sort_by_key(|site| site.span.line.abs_diff(line));
+        sites.extend(others);
+    }
+    let mut found: Vec<Fix> = Vec::new();
+    for site in sites {
+        for fix in fix::propose(analysis, site, source) {
+            if !found.iter().any(|known| known.edits == fix.edits) {
+                found.push(fix);
+            }
+        }
+        if found.len() >= CHECKS {
+            break;
+        }
+    }
+    found.truncate(CHECKS);
+    found
+}
+
 /// What the inputs must satisfy where no rewrite passed.
-fn precondition(finding: &ScanFinding) -> String {
-    let event = &finding.event;
+fn precondition(event: &FindingEvent) -> String {
     let domain = match event.producer.as_str() {
         "log" | "log2" | "log10" | "rsqrt" => "its operand stays above 0",
         "log1p" => "its operand stays above -1",

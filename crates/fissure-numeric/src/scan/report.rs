@@ -136,7 +136,6 @@ impl ScanReport {
                 seconds,
                 runs,
                 out_of_time,
-                ..
             } => {
                 self.search_seconds = seconds;
                 self.runs = runs;
