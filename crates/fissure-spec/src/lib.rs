@@ -15,6 +15,7 @@ mod order;
 mod param;
 mod reader;
 mod references;
+mod repair;
 mod snippet;
 mod suspicion;
 mod terms;
@@ -28,5 +29,6 @@ pub use grammar::{GrammarError, parse_expression, parse_ndim, parse_range, parse
 pub use hints::{Kind, ParamHints, hints};
 pub use load::{Collection, Counts, Loaded, Skipped, load_file, load_paths, load_text};
 pub use order::{Cycle, generation_order, layer_generation_order, relaxed_order};
+pub use repair::{Repair, repair};
 pub use snippet::render;
 pub use terms::{parse_dtype, parse_library_dtype, parse_structure, parse_tensor};
