@@ -48,8 +48,9 @@ pub(crate) fn fill_tensor(
                 bounds.write(f64::from(u8::from(diagonal)), &mut bytes);
             }
         }
-        FillScheme::Mixed if !bounds.bounded => {
-            mixed(dtype, count, random, &mut bytes);
+        scheme if !bounds.bounded && Table::of(scheme).is_some() => {
+            let table = Table::of(scheme).unwrap_or(Table::Mixed);
+            table.draw(dtype, scheme, count, random, &mut bytes);
             if let Some(at) = boundary {
                 let size = dtype.size().unwrap_or(0);
                 let mut element = Vec::with_capacity(size);
@@ -76,32 +77,87 @@ pub(crate) fn fill_tensor(
     }
 }
 
+/// Entries of each table; a power of two, so that ten random bits choose one.
 const TABLE: usize = 1024;
 
-/// Appends elements of the usual mix, taken from a table made once per dtype.
-fn mixed(dtype: Dtype, count: u64, random: &mut Random, bytes: &mut Vec<u8>) {
-    static TABLES: [OnceLock<Vec<u8>>; Dtype::ALL.len()] =
-        [const { OnceLock::new() }; Dtype::ALL.len()];
-    let Some(size) = dtype.size() else { return };
-    let table = TABLES[dtype as usize].get_or_init(|| {
-        let bounds = Bounds::new(dtype, Fill::default());
-        // The table is the same in every run, whatever the seed.
-        let mut random = Random::new([7; 32], dtype as u64);
-        let mut table = Vec::with_capacity(TABLE * size);
-        for at in 0..TABLE {
-            bounds.write_element(FillScheme::Mixed, at as u64, &mut random, &mut table);
+/// Ready elements for the schemes without bounds, encoded once per dtype: copying them is several
+/// times faster than drawing and rounding each.
+#[derive(Clone, Copy)]
+enum Table {
+    Mixed,
+    Unit,
+    Positive,
+    /// 0, 1, 2, …
+    Whole,
+}
+
+impl Table {
+    fn of(scheme: FillScheme) -> Option<Table> {
+        match scheme {
+            FillScheme::Mixed => Some(Table::Mixed),
+            FillScheme::Unit => Some(Table::Unit),
+            FillScheme::Positive => Some(Table::Positive),
+            FillScheme::Index(bound) if bound <= TABLE as u64 => Some(Table::Whole),
+            FillScheme::Zeros | FillScheme::Ones => Some(Table::Whole),
+            FillScheme::Index(_) | FillScheme::Peak | FillScheme::Identity => None,
         }
-        table
-    });
-    let mut left = count;
-    while left > 0 {
-        let mut bits = random.bits();
-        for _ in 0..left.min(6) {
-            let at = (bits as usize % TABLE) * size;
-            bytes.extend_from_slice(&table[at..at + size]);
-            bits >>= 10;
+    }
+
+    fn elements(self, dtype: Dtype, size: usize) -> &'static [u8] {
+        static TABLES: [[OnceLock<Vec<u8>>; Dtype::ALL.len()]; 4] =
+            [const { [const { OnceLock::new() }; Dtype::ALL.len()] }; 4];
+        TABLES[self as usize][dtype as usize].get_or_init(|| {
+            let bounds = Bounds::new(dtype, Fill::default());
+            // The same in every run, whatever the seed.
+            let mut random = Random::new([7; 32], dtype as u64);
+            let mut elements = Vec::with_capacity(TABLE * size);
+            for at in 0..TABLE {
+                let scheme = match self {
+                    Table::Mixed => FillScheme::Mixed,
+                    Table::Unit => FillScheme::Unit,
+                    Table::Positive => FillScheme::Positive,
+                    Table::Whole => {
+                        bounds.write(at as f64, &mut elements);
+                        continue;
+                    }
+                };
+                bounds.write_element(scheme, at as u64, &mut random, &mut elements);
+            }
+            elements
+        })
+    }
+
+    fn draw(
+        self,
+        dtype: Dtype,
+        scheme: FillScheme,
+        count: u64,
+        random: &mut Random,
+        bytes: &mut Vec<u8>,
+    ) {
+        let Some(size) = dtype.size() else { return };
+        let table = self.elements(dtype, size);
+        let entry = |at: usize| &table[at * size..][..size];
+        match scheme {
+            FillScheme::Zeros => (0..count).for_each(|_| bytes.extend_from_slice(entry(0))),
+            FillScheme::Ones => (0..count).for_each(|_| bytes.extend_from_slice(entry(1))),
+            FillScheme::Index(bound) => {
+                for _ in 0..count {
+                    bytes.extend_from_slice(entry(random.below(bound) as usize));
+                }
+            }
+            _ => {
+                let mut left = count;
+                while left > 0 {
+                    let mut bits = random.bits();
+                    for _ in 0..left.min(6) {
+                        bytes.extend_from_slice(entry(bits as usize % TABLE));
+                        bits >>= 10;
+                    }
+                    left = left.saturating_sub(6);
+                }
+            }
         }
-        left = left.saturating_sub(6);
     }
 }
 

@@ -30,12 +30,15 @@ pub struct Checker {
     /// How many of them belong to the constructor or function; the rest to the layer's call.
     own: usize,
     symbols: usize,
+    /// Whose largest element or value an expression reads.
+    read: Vec<bool>,
 }
 
 struct CheckedParam {
     name: String,
     required: bool,
     default: Option<Value>,
+    default_facts: Facts,
     compiled: CompiledParam,
 }
 
@@ -51,6 +54,7 @@ struct Shaped<'a> {
 impl Checker {
     pub fn new(spec: &Spec) -> Self {
         let compiled = CompiledSpec::new(spec);
+        let read = crate::plan::read_params(&compiled);
         let params = spec
             .params
             .iter()
@@ -62,11 +66,17 @@ impl Checker {
                     name: param.name.clone(),
                     required: param.role == Role::Required,
                     default: param.default.clone(),
+                    default_facts: param
+                        .default
+                        .as_ref()
+                        .map(|v| facts_of(v, true))
+                        .unwrap_or_default(),
                     compiled,
                 })
                 .collect(),
             own: spec.params.len(),
             symbols: compiled.symbols,
+            read,
         }
     }
 
@@ -89,17 +99,11 @@ impl Checker {
         let mut facts: Vec<Facts> = self
             .params
             .iter()
-            .map(|param| {
-                param
-                    .default
-                    .as_ref()
-                    .map(|v| facts_of(v, true))
-                    .unwrap_or_default()
-            })
+            .map(|param| param.default_facts.clone())
             .collect();
         // Of several arguments of one star parameter the first counts.
         for (index, value) in given.iter().rev() {
-            facts[*index] = facts_of(value, true);
+            facts[*index] = facts_of(value, self.read[*index]);
         }
         let mut broken: Vec<(usize, Category)> = Vec::new();
         let mut shaped = Vec::new();

@@ -330,3 +330,45 @@ impl Call<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(lower: f64, lower_closed: bool, upper: f64, upper_closed: bool) -> Interval {
+        Interval {
+            lower,
+            lower_closed,
+            upper,
+            upper_closed,
+        }
+    }
+
+    #[test]
+    fn open_ends_leave_out_whole_numbers() {
+        assert_eq!(whole(interval(0.0, true, 3.0, false)), Some((0, 2)));
+        assert_eq!(whole(interval(0.0, false, 3.0, true)), Some((1, 3)));
+        assert_eq!(whole(interval(0.5, false, 2.5, false)), Some((1, 2)));
+        assert_eq!(whole(interval(0.0, false, 1.0, false)), None);
+        assert_eq!(whole(interval(3.0, true, 1.0, true)), None);
+        let (lower, upper) = whole(interval(0.0, true, f64::INFINITY, false)).unwrap();
+        assert_eq!((lower, upper), (0, i128::from(i64::MAX)));
+    }
+
+    #[test]
+    fn open_ends_move_inwards() {
+        let (lower, upper) = closed(interval(0.0, false, 1.0, false)).unwrap();
+        let (lower, upper) = (lower.unwrap(), upper.unwrap());
+        assert!(lower > 0.0 && lower < upper && upper < 1.0);
+        assert_eq!(
+            closed(interval(0.0, true, 1.0, true)),
+            Some((Some(0.0), Some(1.0)))
+        );
+        assert_eq!(
+            closed(interval(0.0, true, f64::INFINITY, false)),
+            Some((Some(0.0), None))
+        );
+        assert_eq!(closed(interval(2.0, true, 1.0, true)), None);
+        assert_eq!(closed(interval(1.0, false, 1.0, false)), None);
+    }
+}

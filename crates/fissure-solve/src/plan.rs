@@ -93,6 +93,8 @@ pub(crate) struct ParamPlan {
     pub texts: Vec<String>,
     pub dtype_object: SlotId,
     pub length: SlotId,
+    /// How many arguments a star parameter gets.
+    pub star: SlotId,
     pub alternative: SlotId,
     pub enumeration: SlotId,
     pub object: SlotId,
@@ -334,6 +336,7 @@ impl ParamPlan {
             texts,
             dtype_object: slots.slot(weights_or_one(library)),
             length: slots.slot(length_weights_with_hint(title, param, &compiled)),
+            star: slots.slot(star_weights(spec)),
             alternative: slots.slot(vec![1.0; compiled.shapes.len().clamp(1, 200)]),
             enumeration: slots.slot(vec![1.0; enums]),
             object: slots.slot(vec![1.0; objects.unwrap_or(1).max(1)]),
@@ -346,6 +349,13 @@ impl ParamPlan {
             compiled,
         })
     }
+}
+
+/// Weights of 0 to 4 arguments. Beside required parameters a star parameter often only takes what
+/// is left over, and documentation that says `*args` may mean the parameters themselves.
+fn star_weights(spec: &Spec) -> Vec<f32> {
+    let others = spec.params.iter().any(|param| param.role == Role::Required);
+    vec![if others { 4.0 } else { 0.2 }, 2.0, 2.0, 1.0, 0.3]
 }
 
 fn length_weights_with_hint(title: &str, param: &Param, compiled: &CompiledParam) -> Vec<f32> {
@@ -386,7 +396,7 @@ fn allowed_dtypes(
 }
 
 /// Which parameters are read by number in an expression.
-fn read_params(compiled: &CompiledSpec) -> Vec<bool> {
+pub(crate) fn read_params(compiled: &CompiledSpec) -> Vec<bool> {
     fn visit(term: &Term, read: &mut [bool]) {
         match term {
             Term::Value(param) | Term::Maximum(param) => read[*param] = true,

@@ -120,7 +120,8 @@ impl<'a> Call<'a> {
                 continue;
             }
             let count = if param.role == Role::VarPositional {
-                1 + self.random.index(3)
+                let least = usize::from(forced == Some(index));
+                self.choose(param.star).max(least)
             } else {
                 1
             };
