@@ -25,6 +25,8 @@ def examine(search, level):
     if "torch" not in sys.modules:
         return
     import torch
+    from .torch_backend import TorchBackend
+    backend = TorchBackend()
     points = [("the program's own data", {})]
     if level >= 1:
         points += list(candidates.delicate(search.inputs))
@@ -36,7 +38,7 @@ def examine(search, level):
         trace, shadow = shadowed(search, overrides, torch.float64)
         if trace.failures or trace.error is not None:
             continue
-        for oracle, node, detail in judgements(trace, shadow):
+        for oracle, node, detail in judgements(backend, trace, shadow):
             if node.site.key() in search.found:
                 continue
             failure = Failure(oracle, node, detail, node.arguments, node.keywords,
@@ -48,7 +50,13 @@ def examine(search, level):
     lower_precision(search, torch)
 
 
-def judgements(trace, shadow):
+def judgements(backend, trace, shadow):
+    for node in trace.nodes[:500]:
+        if node.library == "torch" and not node.inputs_bad:
+            detail = oracles.other_framework(backend, node)
+            if detail:
+                yield "other_framework", node, detail
+                break
     pattern = patterns.examine(trace)
     if pattern is not None:
         yield pattern
@@ -79,7 +87,7 @@ def cancellation(trace, shadow):
     for node in trace.nodes:
         error = errors.get(id(node), 0.0)
         if error > WRONG and error * sizes[id(node)] > ABSOLUTE and (
-                not node.consumed or node.name in _AMPLIFIERS or node.name in _MATRIX):
+                not node.consumed or node.taken or node.name in _AMPLIFIERS or node.name in _MATRIX):
             wrong = node
             break
     if wrong is None:

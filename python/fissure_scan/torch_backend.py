@@ -342,7 +342,7 @@ class TorchMode(TorchFunctionMode):
         monitor.met(self.backend, tensor, frame)
         producer = monitor.trace.producers.get(id(tensor))
         if producer is not None:
-            producer.consumed = True
+            producer.consumed = producer.taken = True
         if tensor.requires_grad and name in ("numpy", "__array__") and monitor.policy.connect:
             arguments = (tensor.detach(),) + tuple(arguments[1:])
         result = function(*arguments, **keywords)
@@ -362,7 +362,7 @@ class TorchMode(TorchFunctionMode):
                 monitor.trace.observed.append(float(loss.detach()))
             producer = monitor.trace.producers.get(id(loss))
             if producer is not None:
-                producer.consumed = True
+                producer.consumed = producer.taken = True
         result = function(*arguments, **keywords)
         self._mark(result)
         monitor.trace.backward_calls += 1

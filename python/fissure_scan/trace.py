@@ -33,7 +33,8 @@ class Node:
     """One recorded operation. `operands` are in the order of the mathematics: `2 - x` is (2, x)."""
 
     __slots__ = ("index", "name", "function", "arguments", "keywords", "operands", "inputs",
-                 "output", "site", "inputs_bad", "output_bad", "consumed", "library")
+                 "output", "site", "inputs_bad", "output_bad", "consumed", "taken",
+                 "library")
 
     def __init__(self, index, name, function, arguments, keywords, operands, inputs, site, library):
         self.index = index
@@ -47,7 +48,8 @@ class Node:
         self.site = site
         self.inputs_bad = False
         self.output_bad = False
-        self.consumed = False
+        self.consumed = False       # another operation uses the result
+        self.taken = False          # the program took it out: item(), a loss
         self.library = library
 
 

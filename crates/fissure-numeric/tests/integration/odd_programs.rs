@@ -1,7 +1,5 @@
 //! Programs that are no ordinary training script: each gets a clear answer.
 
-mod support;
-
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,17 +9,17 @@ fn scan_text(
     text: &str,
     change: impl FnOnce(&mut fissure_numeric::scan::ScanOptions),
 ) -> Option<ScanReport> {
-    let python = support::python_with_torch()?;
+    let python = crate::support::python_with_torch()?;
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("program.py");
     std::fs::write(&script, text).unwrap();
-    let mut options = support::options(
+    let mut options = crate::support::options(
         &python,
         script.to_str().unwrap(),
         &folder.path().join("out"),
     );
     change(&mut options);
-    Some(support::run(&options))
+    Some(crate::support::run(&options))
 }
 
 fn complaint(report: &ScanReport) -> String {
@@ -38,7 +36,7 @@ fn a_syntax_error_is_shown_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("program.py");
     std::fs::write(&script, "import torch\nx = torch.rand(3\n").unwrap();
-    let options = support::options(
+    let options = crate::support::options(
         Path::new("python3"),
         script.to_str().unwrap(),
         folder.path(),
@@ -51,7 +49,8 @@ fn a_syntax_error_is_shown_with_its_line() {
 
 #[test]
 fn a_missing_file_is_named() {
-    let options = support::options(Path::new("python3"), "no/such/file.py", Path::new("out"));
+    let options =
+        crate::support::options(Path::new("python3"), "no/such/file.py", Path::new("out"));
     match scan(&options, &mut |_| {}) {
         Err(error @ ScanError::Read { .. }) => {
             assert!(error.to_string().contains("no/such/file.py"))
@@ -143,7 +142,7 @@ fn a_process_that_kills_itself_is_reported() {
 
 #[test]
 fn plots_files_of_its_own_folder_and_arguments_work() {
-    let Some(python) = support::python_with_torch() else {
+    let Some(python) = crate::support::python_with_torch() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -160,13 +159,13 @@ fn plots_files_of_its_own_folder_and_arguments_work() {
          x = torch.tensor(values)\nassert sys.argv[1:] == ['--name', 'value']\nprint(safe(x).sum().item())\n",
     )
     .unwrap();
-    let mut options = support::options(
+    let mut options = crate::support::options(
         &python,
         script.to_str().unwrap(),
         &folder.path().join("out"),
     );
     options.arguments = vec!["--name".to_owned(), "value".to_owned()];
-    let report = support::run(&options);
+    let report = crate::support::run(&options);
     assert!(!report.failed(), "{}", complaint(&report));
     let finding = report
         .findings
@@ -236,7 +235,7 @@ fn a_marked_region_needs_no_installed_package() {
 
 #[test]
 fn a_function_of_a_file_gets_arguments() {
-    let Some(python) = support::python_with_torch() else {
+    let Some(python) = crate::support::python_with_torch() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -250,8 +249,8 @@ fn a_function_of_a_file_gets_arguments() {
     .unwrap();
     for (function, line) in [("focal_loss", 5), ("Head.ratio", 12)] {
         let target = format!("{}::{function}", script.display());
-        let options = support::options(&python, &target, &folder.path().join(function));
-        let report = support::run(&options);
+        let options = crate::support::options(&python, &target, &folder.path().join(function));
+        let report = crate::support::run(&options);
         assert!(
             report
                 .findings

@@ -1,8 +1,6 @@
 //! The example programs: every fault is found where it is and for what it is, and nothing is
 //! reported on the stable twins.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -71,15 +69,15 @@ fn marked_line(file: &Path) -> usize {
 
 #[test]
 fn every_planted_fault_is_found_and_its_reproducer_reproduces_it() {
-    let Some(python) = support::python_with_torch() else {
+    let Some(python) = crate::support::python_with_torch() else {
         return;
     };
     for_each(|program| {
         let file = examples().join(&program.file);
         let line = marked_line(&file);
         let output = tempfile::tempdir().unwrap();
-        let options = support::options(&python, file.to_str().unwrap(), output.path());
-        let report = support::run(&options);
+        let options = crate::support::options(&python, file.to_str().unwrap(), output.path());
+        let report = crate::support::run(&options);
         let seen: Vec<String> = report
             .findings
             .iter()
@@ -130,14 +128,14 @@ fn every_planted_fault_is_found_and_its_reproducer_reproduces_it() {
 
 #[test]
 fn nothing_is_reported_on_the_stable_twins() {
-    let Some(python) = support::python_with_torch() else {
+    let Some(python) = crate::support::python_with_torch() else {
         return;
     };
     for_each(|program| {
         let file = examples().join(&program.twin);
         let output = tempfile::tempdir().unwrap();
-        let options = support::options(&python, file.to_str().unwrap(), output.path());
-        let report = support::run(&options);
+        let options = crate::support::options(&python, file.to_str().unwrap(), output.path());
+        let report = crate::support::run(&options);
         if report.own_run.is_none() || !report.problems.is_empty() {
             return Some(format!("the scan is not complete: {:?}", report.problems));
         }

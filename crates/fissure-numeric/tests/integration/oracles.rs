@@ -1,0 +1,29 @@
+//! Every oracle fires on a known-bad value and stays silent on a known-good one.
+
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn each_of_the_twelve_oracles_tells_bad_from_good() {
+    let Some(python) = crate::support::python_with_torch() else {
+        return;
+    };
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let run = Command::new(python)
+        .arg(here.join("tests/integration/oracles_self_test.py"))
+        .arg(here.join("../../python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let printed = String::from_utf8_lossy(&run.stdout);
+    assert!(
+        run.status.success(),
+        "{printed}{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    assert_eq!(
+        printed.lines().filter(|line| line.ends_with(" ok")).count(),
+        12,
+        "{printed}"
+    );
+}
