@@ -41,6 +41,7 @@ fn main() -> anyhow::Result<()> {
         api,
         check_nan: false,
         inputs,
+        abandoned: Default::default(),
     });
     let mut gaps = Vec::new();
     let mut last: Option<Instant> = None;

@@ -71,6 +71,7 @@ pub fn feed(
                 api: api.clone(),
                 check_nan: false,
                 inputs,
+                abandoned: Default::default(),
             });
             id += 1;
             in_flight += 1;

@@ -32,7 +32,7 @@ pub struct Confirmer {
 pub struct ConfirmOptions {
     pub python: PathBuf,
     pub script: ScriptOptions,
-    /// Attempts when the first one does not fail.
+    /// Runs when all of them fail; a script that once does not is tried more often.
     pub runs: u32,
     pub threads: usize,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fissure_execute::Batch;
@@ -35,6 +36,8 @@ pub struct Lane {
     elapsed: Duration,
     busy: Duration,
     hangs: u64,
+    /// Tells the pool that the rest of this API's batches is no longer wanted.
+    abandoned: Arc<AtomicBool>,
     end: Option<EndReason>,
     rejections: BTreeMap<String, u64>,
 }
@@ -58,6 +61,7 @@ impl Lane {
             elapsed: Duration::ZERO,
             busy: Duration::ZERO,
             hangs: 0,
+            abandoned: Arc::new(AtomicBool::new(false)),
             end: None,
             rejections: BTreeMap::new(),
         }
@@ -99,6 +103,7 @@ impl Lane {
             api: self.api.clone(),
             check_nan: self.check_nan,
             inputs,
+            abandoned: self.abandoned.clone(),
         };
         Some((index, batch))
     }
@@ -116,9 +121,6 @@ impl Lane {
         for (execution, intent) in executions.iter().zip(intents) {
             let kind = fissure_judge::kind(execution);
             self.tally.add(kind, &intent);
-            if matches!(kind, OutcomeKind::Timeout | OutcomeKind::OutOfMemory) {
-                self.hangs += 1;
-            }
             if let Outcome::Rejected(exception) | Outcome::NotBuilt(exception) = &execution.outcome
             {
                 self.count_rejection(&exception.class, &exception.message);
@@ -128,15 +130,21 @@ impl Lane {
         }
         self.busy += busy;
         self.elapsed = self.started.elapsed();
-        if self.hangs >= self.max_hangs && self.end.is_none() {
-            self.end = Some(EndReason::TooManyHangs);
-        }
         self.waiting.insert(index, outcomes);
         while let Some(outcomes) = self.waiting.remove(&self.next_observed) {
             for (number, accepted) in outcomes {
                 self.generator.observe(number, accepted);
             }
             self.next_observed += 1;
+        }
+    }
+
+    /// Counts an input that ran into a limit; after too many, the rest of the API is not wanted.
+    pub fn count_hang(&mut self) {
+        self.hangs += 1;
+        if self.hangs >= self.max_hangs {
+            self.end.get_or_insert(EndReason::TooManyHangs);
+            self.abandoned.store(true, Ordering::Relaxed);
         }
     }
 

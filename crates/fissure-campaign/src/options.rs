@@ -23,6 +23,6 @@ pub struct RunOptions {
     pub save: bool,
     /// Write a plain Python script for each kept input.
     pub scripts: bool,
-    /// Runs of a finding's script in a fresh process when the first one does not fail.
+    /// Runs of a finding's script in fresh processes, when all of them fail; more if one does not.
     pub confirm_runs: u32,
 }

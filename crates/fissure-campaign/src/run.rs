@@ -304,6 +304,13 @@ impl Run<'_> {
             } => {
                 if let Some((at, _)) = self.in_flight.get(&batch).copied() {
                     self.look(at, &input, &execution)?;
+                    let limit = matches!(
+                        execution.outcome,
+                        Outcome::Timeout | Outcome::OutOfMemory
+                    );
+                    if let Some(lane) = self.lanes.get_mut(&at).filter(|_| limit) {
+                        lane.count_hang();
+                    }
                 }
                 Ok(())
             }

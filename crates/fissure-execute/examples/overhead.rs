@@ -49,6 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             api: api("torch.add"),
             check_nan: false,
             inputs: adds(),
+            abandoned: Default::default(),
         };
         let busy = run(&pool, batch)?;
         costs.push(busy / u32::try_from(BATCH)?);
@@ -71,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             api: api("signal.raise_signal"),
             check_nan: false,
             inputs,
+            abandoned: Default::default(),
         };
         let crash = run(&pool, batch)?;
         // The batch after it pays for the new worker.
@@ -79,6 +81,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             api: api("torch.add"),
             check_nan: false,
             inputs: one_add(),
+            abandoned: Default::default(),
         };
         recoveries.push(crash + run(&pool, batch)?);
     }

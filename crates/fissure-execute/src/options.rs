@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fissure_model::{Api, ConcreteInput, Dtype, Execution};
@@ -90,17 +91,26 @@ pub struct TargetInfo {
 }
 
 /// Inputs of one API that travel together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Batch {
     pub id: u64,
     pub api: Arc<Api>,
     /// Look for a NaN in each result.
     pub check_nan: bool,
     pub inputs: Vec<ConcreteInput>,
+    /// Set by the caller who no longer wants the rest: the batch comes back cut short the next
+    /// time a worker has to be replaced (or at once, if none has taken it yet).
+    pub abandoned: Arc<AtomicBool>,
+}
+
+impl Batch {
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
 }
 
 /// What a pool reports.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Event {
     /// An input ended its process or raised what no API should: told at once, and again as part of
     /// [`Event::Done`].
@@ -110,7 +120,7 @@ pub enum Event {
         execution: Execution,
     },
     /// A batch is over. `executions` are in the order of the inputs, one for each, unless the pool
-    /// was cancelled or failed: then they are those of the first inputs.
+    /// was cancelled or failed or the batch was abandoned: then they are those of the first inputs.
     Done {
         batch: Batch,
         executions: Vec<Execution>,

@@ -136,7 +136,7 @@ impl Slot {
         let mut killed = None;
         let mut fruitless = 0;
         while start < count {
-            if self.shared.is_cancelled() {
+            if self.shared.is_cancelled() || batch.is_abandoned() {
                 return Err(Abort::Cancelled);
             }
             let begin = Instant::now();

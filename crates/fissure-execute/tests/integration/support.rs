@@ -67,6 +67,7 @@ pub fn batch(name: &str, values: &[i128]) -> Batch {
         api: api("planted", name),
         check_nan: false,
         inputs: inputs.collect(),
+        abandoned: Default::default(),
     }
 }
 

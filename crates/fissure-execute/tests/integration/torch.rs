@@ -80,6 +80,7 @@ fn batch(api: Arc<Api>, inputs: Vec<ConcreteInput>) -> Batch {
         api,
         check_nan: false,
         inputs,
+        abandoned: Default::default(),
     }
 }
 

@@ -99,6 +99,7 @@ fn plain_values_arrive_as_they_are_by_name_and_by_position() {
         api: api("planted", "expect"),
         check_nan: false,
         inputs,
+        abandoned: Default::default(),
     };
     let answer = run(&pool, asked.clone());
     assert_eq!(answer.executions.len(), asked.inputs.len());
@@ -135,6 +136,7 @@ fn what_cannot_be_built_says_nothing_about_the_api() {
             api: api("planted", "fine"),
             check_nan: false,
             inputs,
+            abandoned: Default::default(),
         },
     );
     let classes: Vec<_> = answer
@@ -196,6 +198,7 @@ fn a_layer_is_constructed_and_then_called() {
             api: api("planted", "Layer"),
             check_nan: true,
             inputs,
+            abandoned: Default::default(),
         },
     );
     let outcomes: Vec<_> = answer.executions.into_iter().map(|it| it.outcome).collect();
@@ -227,6 +230,7 @@ fn batches_and_inputs_larger_than_the_arena_run_all_the_same() {
             api: api("planted", "segv"),
             check_nan: false,
             inputs,
+            abandoned: Default::default(),
         },
     );
     let crashed: Vec<_> = answer

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use fissure_campaign::{DenyList, FORMAT, RunFolder, RunHeader, RunSummary};
@@ -126,9 +126,11 @@ fn fuzz_package(
         workers: plan.run.workers,
         started_unix: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
     })?;
+    // A script imports the library itself, which the limits of an input do not cover.
+    let import = (info.import_time * 10).max(Duration::from_secs(30));
     let script = ScriptOptions {
-        timeout: plan.timeout,
-        memory_limit,
+        timeout: plan.timeout + import,
+        memory_limit: memory_limit + (2 << 30),
         scratch: scratch.join("confirm"),
         sandbox,
         environment: vec![("PYTHONPATH".to_owned(), join_paths(&extra_path)?)],

@@ -96,7 +96,7 @@ impl Plan {
                 max_hangs: args.max_hangs,
                 save: args.save,
                 scripts: args.gen_script,
-                confirm_runs: 3,
+                confirm_runs: 1,
             },
             workdir,
         })
