@@ -47,7 +47,7 @@ proptest! {
 
     #[test]
     fn any_description_is_survived(description in "\\PC{0,120}") {
-        let quoted = description.replace('\\', "").replace('"', "");
+        let quoted = description.replace(['\\', '"'], "");
         let text = format!(
             "title: torch.f\npackage: torch\ninputs: {{required: [a, input], optional: []}}\nconstraints:\n  a: {{doc_dtype: \"{quoted}\", descp: \"{quoted}\", default: \"{quoted}\", enum: [\"{quoted}\"]}}\n  input: {{}}\n"
         );
