@@ -14,12 +14,18 @@ CLOSING = ")]}"
 
 
 def split(text):
-    """The pieces between commas that are in no brackets."""
+    """The pieces between commas that are in no brackets and no quotes."""
     pieces = [""]
     depth = 0
+    quote = None
     for letter in text:
-        depth += (letter in OPENING) - (letter in CLOSING)
-        if letter == "," and depth == 0:
+        if quote is not None:
+            quote = None if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += (letter in OPENING) - (letter in CLOSING)
+        if letter == "," and depth == 0 and quote is None:
             pieces.append("")
         else:
             pieces[-1] += letter

@@ -33,6 +33,7 @@ CURRENT = 0  # 1 + number of the input that runs, 0 when none does
 FINISHED = 1  # the last finished message
 NEXT = 2  # first input of that message which did not run
 TEXT = 3  # bytes of text in use
+BEGAN = 4  # when the call of the current input began, on the monotonic clock
 HEADER_WORDS = 8
 
 CHECK_NAN = 1
@@ -118,6 +119,7 @@ class Worker:
 
     def run(self, start, end, flags, table, path):
         words = self.words
+        words[BEGAN] = time.perf_counter_ns()
         words[CURRENT] = start + 1
         target, problem = self.prepare(path)
         if problem is not None:
@@ -143,7 +145,7 @@ class Worker:
         for index in range(start, end):
             words[CURRENT] = index + 1
             failure = result = None
-            begin = clock()
+            words[BEGAN] = begin = clock()
             try:
                 arguments, keywords, tensors, rest, layer = loads(arena[offsets[index] :])
                 for by_name, key, code, shape, strides, offset in tensors:

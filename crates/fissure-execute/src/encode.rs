@@ -366,3 +366,87 @@ fn code(dtype: Dtype) -> i128 {
 fn element_size(dtype: Dtype) -> usize {
     dtype.size().unwrap_or(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fissure_model::{Intent, TensorData};
+
+    fn tensor(dtype: Dtype, shape: &[u64], pattern: &[u8]) -> TensorValue {
+        TensorValue {
+            dtype,
+            shape: shape.to_vec(),
+            data: TensorData {
+                pattern: pattern.into(),
+            },
+        }
+    }
+
+    fn input(value: Value) -> ConcreteInput {
+        ConcreteInput {
+            number: 0,
+            arguments: vec![Argument {
+                name: "x".into(),
+                passing: Passing::Keyword,
+                value,
+            }],
+            layer_arguments: None,
+            intent: Intent::Conform,
+            mutations: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn dtype_codes_are_positions_in_the_list_that_python_gets() {
+        for (position, dtype) in Dtype::ALL.into_iter().enumerate() {
+            assert_eq!(code(dtype), position as i128);
+        }
+    }
+
+    #[test]
+    fn an_arena_is_filled_up_to_the_input_that_does_not_fit() {
+        let value = Value::Tensor(tensor(Dtype::Uint8, &[100], &[7; 100]));
+        let inputs = vec![input(value); 50];
+        let mut encoder = Encoder::default();
+        let all = encoder.fill(&inputs, usize::MAX, 50);
+        assert_eq!(all, 50);
+        let needed = encoder.needed();
+        assert_eq!(encoder.fill(&inputs, needed, 50), 50);
+        assert_eq!(encoder.fill(&inputs, needed - 1, 50), 49);
+        assert!(encoder.needed() < needed);
+        assert_eq!(encoder.fill(&inputs, usize::MAX, 3), 3);
+        // One that does not fit is taken all the same: the arena has to grow.
+        assert_eq!(encoder.fill(&inputs, 10, 50), 1);
+        assert!(encoder.needed() > 10);
+    }
+
+    #[test]
+    fn elements_begin_aligned_and_short_patterns_are_written_out() {
+        let mut encoder = Encoder::default();
+        let inputs = [
+            input(Value::Tensor(tensor(Dtype::Uint8, &[3], &[1, 2]))),
+            input(Value::Tensor(tensor(Dtype::Uint8, &[1 << 20], &[5, 6, 7]))),
+        ];
+        encoder.fill(&inputs, usize::MAX, 2);
+        assert_eq!(encoder.elements[..3], [1, 2, 1]);
+        assert_eq!(encoder.elements[64..], [5, 6, 7]);
+    }
+
+    #[test]
+    fn a_table_leads_to_each_object() {
+        let mut encoder = Encoder::default();
+        let inputs = [
+            input(Value::Int(1)),
+            input(Value::Text("long".repeat(100))),
+            input(Value::None),
+        ];
+        encoder.fill(&inputs, usize::MAX, 3);
+        let mut arena = vec![0; encoder.needed()];
+        encoder.write(&mut arena);
+        for entry in arena[encoder.table()..].chunks_exact(8) {
+            let at = u64::from_le_bytes(entry.try_into().unwrap()) as usize;
+            // A tuple of five.
+            assert_eq!(arena[at..at + 2], [b')', 5]);
+        }
+    }
+}

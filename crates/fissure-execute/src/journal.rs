@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use fissure_model::{Exception, Outcome};
+use rustix::time::ClockId;
 
 use crate::arena::Arena;
 use crate::error::ExecuteError;
@@ -19,6 +20,7 @@ const CURRENT: usize = 0;
 const FINISHED: usize = 1;
 const NEXT: usize = 2;
 const TEXT: usize = 3;
+const BEGAN: usize = 4;
 
 /// Inputs that one message to a worker can cover.
 pub const SLOTS: usize = 4096;
@@ -66,6 +68,14 @@ impl Journal {
             0 => None,
             current => Some(current as usize - 1),
         }
+    }
+
+    /// How long the current input has been running. Python's `perf_counter` is the monotonic clock.
+    pub fn running_for(&self) -> Duration {
+        let now = rustix::time::clock_gettime(ClockId::Monotonic);
+        let now = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
+        let began = self.word(BEGAN).load(Ordering::Acquire);
+        Duration::from_nanos(now.saturating_sub(began))
     }
 
     /// If the message `sequence` is finished: the first of its inputs that did not run.

@@ -139,7 +139,6 @@ impl Slot {
             if self.shared.is_cancelled() || batch.is_abandoned() {
                 return Err(Abort::Cancelled);
             }
-            let begin = Instant::now();
             let stop = self.run(batch, start, count)?;
             let done = self.collect(batch, first, start, count, stop, executions);
             let culprit = first + done;
@@ -150,6 +149,7 @@ impl Slot {
             }
             self.lost_before = true;
             self.shared.count(|statistics| statistics.workers_lost += 1);
+            let duration = self.journal.running_for();
             let log = self.take_log();
             let running = self.journal.current();
             let outcome = match stop {
@@ -194,7 +194,7 @@ impl Slot {
             let execution = Execution {
                 number: input.number,
                 outcome,
-                duration: begin.elapsed(),
+                duration,
                 log: Some(log),
             };
             self.report(batch, culprit, &execution);

@@ -2,6 +2,8 @@
 //! and no other input loses its outcome.
 
 use crate::support::{Answer, batch, planted_options, run};
+use std::time::Duration;
+
 use fissure_execute::{Pool, SandboxOptions};
 use fissure_model::{Execution, Outcome};
 
@@ -77,12 +79,17 @@ fn an_exit_after_the_librarys_own_fault_message_keeps_code_and_message() {
 fn a_hang_that_ignores_sigterm_is_a_timeout() {
     let scratch = tempfile::tempdir().unwrap();
     let mut options = planted_options(scratch.path());
-    options.timeout = std::time::Duration::from_millis(300);
+    options.timeout = Duration::from_millis(300);
     let pool = Pool::start(options).unwrap();
     for function in ["hang", "endless_flood"] {
         let answer = run(&pool, batch(function, &VALUES));
         for execution in sevens(&answer) {
             assert_eq!(execution.outcome, Outcome::Timeout);
+            assert!(
+                execution.duration >= Duration::from_millis(300),
+                "{:?}",
+                execution.duration
+            );
             let log = execution.log.as_ref().expect("the process was ended");
             // The flood drowns it.
             let told = log.contains("in hang");

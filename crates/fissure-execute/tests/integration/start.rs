@@ -133,3 +133,66 @@ fn looking_up_an_object_that_crashes_is_an_error_and_the_next_question_is_answer
     assert!(error.to_string().contains("signal 11"), "{error}");
     assert!(pool.describe("planted.fine").unwrap().callable);
 }
+
+#[test]
+fn parameters_of_an_object_without_signature_come_from_its_documentation() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    // Python refuses a signature that is none, as it does for functions written in C.
+    let text = r#"
+class BuiltIn:
+    def __init__(self, name, documentation):
+        self.__name__ = name
+        self.__doc__ = documentation
+        self.__signature__ = 1
+
+    def __call__(self):
+        pass
+
+plain = BuiltIn("plain", "plain(x, /, *sizes, mode: str='a, b', **rest) -> Tensor\n\nplain(1) is 1.")
+many = BuiltIn("many", """
+many(input) -> Tensor
+
+Prose with many(words) in it.
+
+.. function:: many(input, dim, keepdim=False, *, out=None) -> (Tensor, Tensor)
+
+.. function:: many(input, other)
+""")
+silent = BuiltIn("silent", "Does something.")
+"#;
+    fs::write(folder.path().join("documented.py"), text).unwrap();
+    let mut options = planted_options(scratch.path());
+    options.extra_path.push(folder.path().to_owned());
+    let pool = Pool::start(options).unwrap();
+    let params = |path: &str| {
+        let params = pool.describe(path).unwrap().params?;
+        let texts = params.into_iter().map(|param| {
+            let default = param
+                .default
+                .map_or(String::new(), |default| format!("={default}"));
+            format!("{} {}{default}", param.kind, param.name)
+        });
+        Some(texts.collect::<Vec<_>>())
+    };
+    assert_eq!(
+        params("documented.plain").unwrap(),
+        [
+            "positional_only x",
+            "var_positional sizes",
+            "keyword_only mode='a, b'",
+            "var_keyword rest"
+        ]
+    );
+    assert_eq!(
+        params("documented.many").unwrap(),
+        [
+            "positional_or_keyword input",
+            "positional_or_keyword dim=...",
+            "positional_or_keyword keepdim=False",
+            "keyword_only out=None",
+            "positional_or_keyword other=..."
+        ]
+    );
+    assert_eq!(params("documented.silent"), None);
+}
