@@ -4,6 +4,7 @@ use fissure_model::{DtypeTerm, Element, Param, Role, Spec, Structure, TensorKind
 use fissure_spec::Kind;
 
 use crate::compiled::CompiledParam;
+use crate::knowledge::{NameSays, name_says};
 use crate::meaning::{Leaf, accepts_leaf, containers_listed};
 use crate::term::{Facts, Scope};
 
@@ -56,14 +57,21 @@ pub(crate) fn kinds_of(
     }
     let hints = &compiled.hints;
     let says = |wanted: fn(&Kind) -> bool| hints.kinds.iter().any(wanted);
-    let says_tensor = says(|kind| matches!(kind, Kind::Tensor | Kind::SparseTensor));
+    // A name counts where the documentation states nothing.
+    let named = if hints.kinds.is_empty() {
+        name_says(&param.name, spec.api.layer)
+    } else {
+        NameSays::Nothing
+    };
+    let says_tensor =
+        says(|kind| matches!(kind, Kind::Tensor | Kind::SparseTensor)) || named == NameSays::Tensor;
     let says_list = says(|kind| {
         matches!(
             kind,
             Kind::List(_) | Kind::Tuple(_) | Kind::Sequence(_) | Kind::ArrayLike
         )
     });
-    let leaves = leaf_weights(param, compiled);
+    let leaves = leaf_weights(param, compiled, named);
     let says_leaf = says(|kind| {
         matches!(
             kind,
@@ -76,7 +84,8 @@ pub(crate) fn kinds_of(
                 | Kind::File
         )
     });
-    let silent = hints.kinds.is_empty();
+    let says_leaf = says_leaf || matches!(named, NameSays::Int | NameSays::Float | NameSays::Text);
+    let silent = hints.kinds.is_empty() && named == NameSays::Nothing;
     let listed = containers_listed(constraint);
     // With every symbol free and nothing known, what some call could allow is allowed.
     let free = vec![None; symbols];
@@ -197,7 +206,7 @@ pub(crate) fn kinds_of(
 }
 
 /// Which plain types the dtype constraint allows, likeliest by documentation and default.
-fn leaf_weights(param: &Param, compiled: &CompiledParam) -> Vec<(Leaf, f32)> {
+fn leaf_weights(param: &Param, compiled: &CompiledParam, named: NameSays) -> Vec<(Leaf, f32)> {
     let constraint = &param.constraint;
     let hints = &compiled.hints;
     let mut weights = Vec::new();
@@ -223,7 +232,13 @@ fn leaf_weights(param: &Param, compiled: &CompiledParam) -> Vec<(Leaf, f32)> {
             _ => 0.1,
         };
         let mut weight = if listed { 1.0 } else { base };
-        if said {
+        let named = matches!(
+            (named, leaf),
+            (NameSays::Int, Leaf::Int)
+                | (NameSays::Float, Leaf::Float)
+                | (NameSays::Text, Leaf::Text)
+        );
+        if said || named {
             weight *= 12.0;
         }
         if default {

@@ -114,6 +114,43 @@ pub(crate) fn is_channel(name: &str) -> bool {
     )
 }
 
+/// What a name says about a value where neither constraint nor documentation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameSays {
+    Tensor,
+    Int,
+    Float,
+    Text,
+    Nothing,
+}
+
+pub(crate) fn name_says(name: &str, layer: bool) -> NameSays {
+    if is_axis(name) || is_channel(name) {
+        return NameSays::Int;
+    }
+    match name {
+        "input" | "other" | "weight" | "target" | "mat" | "mat1" | "mat2" | "vec" | "tensor"
+        | "x" | "y" | "x1" | "x2" | "input1" | "input2" | "input3" | "grid" | "mask" | "index"
+        | "running_mean" | "running_var" | "log_probs" | "src" | "tgt" | "query" | "key"
+            if !layer =>
+        {
+            NameSays::Tensor
+        }
+        "kernel_size" | "stride" | "padding" | "dilation" | "groups" | "n" | "m" | "k"
+        | "out_channels" | "out_features" | "num_embeddings" | "num_classes" | "num_layers"
+        | "size" | "output_size" | "steps" | "nhead" | "num_heads" | "num_groups" | "seed"
+        | "upscale_factor" | "output_padding" | "padding_idx" | "ignore_index" | "blank" => {
+            NameSays::Int
+        }
+        "p" | "eps" | "epsilon" | "momentum" | "alpha" | "beta" | "lambd" | "margin" | "lower"
+        | "upper" | "negative_slope" | "std" | "mean" | "rtol" | "atol" | "tol" | "dropout"
+        | "threshold" | "scale" | "lr" => NameSays::Float,
+        "mode" | "reduction" | "padding_mode" | "name" | "path" | "filename" | "url"
+        | "equation" | "f" => NameSays::Text,
+        _ => NameSays::Nothing,
+    }
+}
+
 /// Weights of [`INT_SCHEMES`].
 pub(crate) fn int_weights(name: &str, default: Option<&Value>) -> Vec<f32> {
     // default zero one two three small size axis negative medium any boundary huge

@@ -300,11 +300,15 @@ impl ParamPlan {
                 add_text(text, 6.0);
             }
         }
+        let known = default.iter().chain(&compiled.hints.choices);
+        let known = known
+            .filter(|value| matches!(value, Value::Text(_)))
+            .count();
         for word in WORDS {
-            add_text(word, 0.4);
+            add_text(word, if known > 0 { 0.05 } else { 0.4 });
         }
         // The last option: random letters.
-        text_weights.push(0.8);
+        text_weights.push(if known > 0 { 0.3 } else { 0.8 });
         let enums = constraint.enums.len().clamp(1, 200);
         let (kinds, kind_weights): (Vec<KindPlan>, Vec<f32>) = weighted.into_iter().unzip();
         let objects = kinds

@@ -21,6 +21,8 @@ const REPLAY: f64 = 0.7;
 /// Of the choices of a replayed combination: those drawn anew.
 const RENEW: f64 = 0.12;
 const ELITES: usize = 48;
+/// Trials of an option that halve its weight while nothing is accepted.
+const PATIENCE: f32 = 48.0;
 /// Old evidence is halved when an option has this many trials: other choices have moved since.
 const FADE: f32 = 256.0;
 
@@ -33,9 +35,17 @@ struct Slot {
 }
 
 impl Slot {
-    fn refresh(&mut self, option: usize) {
-        let score = (self.accepted[option] + 0.5) / (self.tried[option] + 1.0);
-        self.weights[option] = self.base[option] * score * score;
+    fn refresh(&mut self, option: usize, successes: bool) {
+        let (tried, accepted) = (self.tried[option], self.accepted[option]);
+        self.weights[option] = self.base[option]
+            * if successes {
+                let score = (accepted + 0.5) / (tried + 1.0);
+                score * score
+            } else {
+                // Nothing was ever accepted: drift to what was tried least, but slowly, because
+                // the first guess is still the best there is.
+                PATIENCE / (PATIENCE + tried)
+            };
     }
 }
 
@@ -57,7 +67,7 @@ impl SlotBuilder {
         let slots = self.bases.into_iter().map(|base| Slot {
             tried: vec![0.0; base.len()],
             accepted: vec![0.0; base.len()],
-            weights: base.iter().map(|weight| weight * 0.25).collect(),
+            weights: base.clone(),
             base,
         });
         let slots: Vec<Slot> = slots.collect();
@@ -68,6 +78,7 @@ impl SlotBuilder {
             next_elite: 0,
             explore: false,
             trace: Trace::new(),
+            successes: false,
         }
     }
 }
@@ -82,6 +93,8 @@ pub(crate) struct Preferences {
     forced: Vec<u8>,
     explore: bool,
     trace: Trace,
+    /// Some input was accepted.
+    successes: bool,
 }
 
 impl Preferences {
@@ -121,6 +134,12 @@ impl Preferences {
     }
 
     pub fn learn(&mut self, trace: Trace, accepted: bool) {
+        if accepted && !self.successes {
+            self.successes = true;
+            for slot in &mut self.slots {
+                (0..slot.base.len()).for_each(|option| slot.refresh(option, true));
+            }
+        }
         for &(slot, option) in &trace {
             let slot = &mut self.slots[usize::from(slot.0)];
             let option = usize::from(option);
@@ -132,7 +151,7 @@ impl Preferences {
                 slot.tried[option] *= 0.5;
                 slot.accepted[option] *= 0.5;
             }
-            slot.refresh(option);
+            slot.refresh(option, self.successes);
         }
         if accepted && !self.elites.contains(&trace) {
             if self.elites.len() < ELITES {

@@ -96,12 +96,13 @@ impl Call<'_> {
     pub fn dim(&mut self) -> u64 {
         let roll = self.random.below(if self.small { 70 } else { 100 });
         match roll {
-            0..=61 => 1 + self.random.below(if self.small { 3 } else { 8 }),
-            62..=69 => 1,
-            70..=79 => 2 + self.random.below(3),
-            80..=89 => *self.random.pick(&[3, 5, 7, 9, 15, 16, 17, 31, 32, 33]),
-            90..=93 => 0,
-            94..=98 => 8 + self.random.below(25),
+            0..=64 => 1 + self.random.below(if self.small { 3 } else { 8 }),
+            65..=69 => 1,
+            70..=81 => 2 + self.random.below(3),
+            82..=91 => *self.random.pick(&[3, 5, 7, 9, 15, 16, 17, 31, 32, 33]),
+            92 => 0,
+            93..=97 => 8 + self.random.below(25),
+            98 => 1 + self.random.below(4),
             _ => *self
                 .random
                 .pick(&[63, 64, 65, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025]),
