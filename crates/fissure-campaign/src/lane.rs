@@ -28,10 +28,10 @@ pub struct Lane {
     /// Index of the next batch to generate, and number of its first input.
     next_batch: u64,
     next_number: u64,
-    /// Index of the next batch whose outcomes the generator has not been told.
-    next_observed: u64,
-    /// Outcomes of batches that came back before an earlier one did.
-    waiting: BTreeMap<u64, Vec<(u64, bool)>>,
+    /// Outcomes of batches that the generator has not been told yet, by index.
+    outcomes: BTreeMap<u64, Vec<(u64, bool)>>,
+    /// Batches that came back.
+    completed: u64,
     started: Instant,
     elapsed: Duration,
     busy: Duration,
@@ -55,8 +55,8 @@ impl Lane {
             max_hangs: options.max_hangs,
             next_batch: 0,
             next_number: 0,
-            next_observed: 0,
-            waiting: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
+            completed: 0,
             started: Instant::now(),
             elapsed: Duration::ZERO,
             busy: Duration::ZERO,
@@ -73,7 +73,7 @@ impl Lane {
 
     /// The next batch (its index, its inputs), if it may be generated now.
     pub fn next_batch(&mut self) -> Option<(u64, Batch)> {
-        if self.end.is_some() || self.next_batch >= self.next_observed + LAG {
+        if self.end.is_some() {
             return None;
         }
         if self
@@ -90,6 +90,11 @@ impl Lane {
         if len == 0 {
             self.end = Some(EndReason::Complete);
             return None;
+        }
+        if let Some(observed) = self.next_batch.checked_sub(LAG) {
+            for (number, accepted) in self.outcomes.remove(&observed)? {
+                self.generator.observe(number, accepted);
+            }
         }
         let first = self.next_number;
         let inputs = (first..first + len)
@@ -109,7 +114,7 @@ impl Lane {
     }
 
     /// Counts a batch that came back. Batches may come back in any order; the generator hears of
-    /// them in theirs.
+    /// each when the batch [`LAG`] after it is generated, never earlier.
     pub fn complete(
         &mut self,
         index: u64,
@@ -130,13 +135,8 @@ impl Lane {
         }
         self.busy += busy;
         self.elapsed = self.started.elapsed();
-        self.waiting.insert(index, outcomes);
-        while let Some(outcomes) = self.waiting.remove(&self.next_observed) {
-            for (number, accepted) in outcomes {
-                self.generator.observe(number, accepted);
-            }
-            self.next_observed += 1;
-        }
+        self.outcomes.insert(index, outcomes);
+        self.completed += 1;
     }
 
     /// Counts an input that ran into a limit; after too many, the rest of the API is not wanted.
@@ -162,7 +162,7 @@ impl Lane {
 
     /// All that was generated has come back and nothing more will be generated.
     pub fn is_finished(&self) -> bool {
-        self.end.is_some() && self.next_observed == self.next_batch
+        self.end.is_some() && self.completed == self.next_batch
     }
 
     pub fn summary(&self) -> ApiSummary {

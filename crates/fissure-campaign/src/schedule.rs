@@ -2,8 +2,8 @@
 //!
 //! Feedback from executed inputs steers generation, and inputs must be the same bytes whatever the
 //! number of workers. So the points at which feedback enters are fixed by the sequence itself, not
-//! by the clock: batch `k` is generated when batch `k - LAG` has been observed, and with exactly
-//! the observations of the batches up to that one.
+//! by the clock: batch `k` is generated with exactly the observations of the batches up to
+//! `k - LAG`, whatever else has come back by then.
 
 /// Batches of one API that may be under way at once. Large enough to keep eight workers busy on a
 /// single API, small enough for feedback to arrive early.

@@ -152,7 +152,7 @@ fn interrupting_ends_with_the_summary_and_keeps_what_was_found() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    wait_for(|| !names(&context.path("out/findings")).is_empty());
+    wait_for(|| segv_finding(&context).is_some());
     Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
@@ -174,21 +174,22 @@ fn killing_fissure_loses_no_finding_that_was_reported_and_leaves_no_process() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for(|| !names(&context.path("out/findings")).is_empty());
+    wait_for(|| segv_finding(&context).is_some());
     child.kill().unwrap();
     child.wait().unwrap();
-    let findings = names(&context.path("out/findings"));
-    let id = findings
-        .iter()
-        .find(|name| name.starts_with("planted.segv-crash"))
-        .unwrap();
-    let folder = context.path("out/findings").join(id);
+    let folder = context.path("out/findings").join(segv_finding(&context).unwrap());
     assert_eq!(
         names(&folder),
         ["finding.json", "input.json", "log.txt", "reproduce.py"]
     );
     let scratch = context.path("out/scratch");
     wait_for(|| processes_in(&scratch).is_empty());
+}
+
+fn segv_finding(context: &TestContext) -> Option<String> {
+    names(&context.path("out/findings"))
+        .into_iter()
+        .find(|name| name.starts_with("planted.segv-crash"))
 }
 
 /// Processes whose working folder lies below `folder`.

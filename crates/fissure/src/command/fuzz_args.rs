@@ -13,6 +13,7 @@ use crate::target::TargetArgs;
 /// [--obey|--ignore] …`; in that form, as there, no --obey means violating, every optional
 /// parameter is given, and nothing is mutated unless asked.
 #[derive(Args, Debug)]
+#[command(args_override_self = true)]
 pub struct FuzzArgs {
     /// Constraint files, folders, API titles or patterns
     #[arg(value_name = "TARGET")]

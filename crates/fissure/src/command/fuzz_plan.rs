@@ -28,7 +28,6 @@ pub struct Plan {
 impl Plan {
     pub fn new(args: &FuzzArgs) -> anyhow::Result<Plan> {
         let docter = DocterForm::of(args)?;
-        let (specs, warnings) = load_specs(args, docter.is_some())?;
         let is_docter = docter.is_some();
         let mut generate = GenerateOptions {
             mode: mode(args, is_docter),
@@ -82,13 +81,17 @@ impl Plan {
             (None, true) => PathBuf::from("."),
             (None, false) => default_workdir()?,
         };
+        let seed = seed(&args.seed)?;
+        let workers = workers(args)?;
+        // Last, so that a wrong flag is told before thousands of files are read.
+        let (specs, warnings) = load_specs(args, is_docter)?;
         Ok(Plan {
             specs,
             warnings,
             timeout: seconds_of(timeout, "--timeout")?,
             run: RunOptions {
-                seed: seed(&args.seed)?,
-                workers: workers(args)?,
+                seed,
+                workers,
                 generate,
                 check_nan: args.check_nan || !is_docter,
                 max_inputs,
