@@ -20,7 +20,6 @@ const SPECIAL: f64 = 0.25;
 #[error("cannot generate inputs for `{title}`: {reason}")]
 pub struct GenerateError {
     pub title: String,
-    #[source]
     pub reason: PlanError,
 }
 

@@ -7,8 +7,10 @@
 //! - an enum stands alone: the value is one of its entries, nothing else is asked;
 //! - `structure` and `tensor_t` together list the containers; a plain value is one too if rank 0
 //!   is among the ranks;
-//! - a rank is that of the tensor, of the nested lists, or of the entries of a list of tensors;
-//! - a dtype object (`torch.dtype`) or a function has no container, rank or range.
+//! - a rank is that of the tensor or of the nested lists, or that of a list's entries;
+//! - what a structure says about its entries goes before the list of dtypes;
+//! - a dtype object (`torch.dtype`) or a function has no container, rank or range;
+//! - no library tensor can be built from text: plain text stands for a tensor of strings.
 
 use fissure_model::{Constraint, Dtype, DtypeFamily, DtypeTerm, Element, Structure, Value};
 use fissure_spec::{Kind, ParamHints};

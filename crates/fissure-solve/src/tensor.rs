@@ -23,7 +23,7 @@ impl Call<'_> {
         let shape = self.tensor_shape(index)?;
         let mut fill = self.fill(index, dtype, &param.tensor)?;
         if param.read_by_others && fill.scheme != FillScheme::Peak {
-            let lower = fill.lower.unwrap_or(0.0);
+            let lower = fill.lower.unwrap_or(fill.upper.unwrap_or(0.0).min(0.0));
             let peak = (lower + self.random.below(8) as f64).min(fill.upper.unwrap_or(f64::MAX));
             let peak = if dtype == Dtype::Bool {
                 peak.min(1.0)
