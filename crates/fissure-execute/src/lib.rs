@@ -15,7 +15,9 @@
 //! exit status, the process table, and the journal.
 
 mod arena;
+mod blame;
 mod connection;
+mod describer;
 mod encode;
 mod environment;
 mod error;

@@ -4,26 +4,21 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use fissure_model::Signature;
 
-use crate::arena::Arena;
-use crate::connection::{Connection, ForkError, ForkRequest, Task};
+use crate::connection::Connection;
+use crate::describer::Describer;
 use crate::environment::make_folders;
 use crate::error::ExecuteError;
 use crate::interpreter;
 use crate::options::{Batch, Event, PoolOptions, PoolStatistics, TargetInfo};
 use crate::slot::Slot;
-use crate::worker::{Requested, Stop, Worker};
 use crate::zygote::Zygote;
 
 /// Batches that wait, per worker.
 const QUEUE_PER_WORKER: usize = 2;
-/// Looking an object up may import half a library.
-const DESCRIBE_TIMEOUT: Duration = Duration::from_secs(60);
-const DESCRIBE_ATTEMPTS: usize = 2;
 
 /// What slots have in common.
 pub struct Shared {
@@ -91,15 +86,6 @@ pub struct Pool {
     describer: Mutex<Describer>,
 }
 
-/// The worker that answers questions about objects, forked when first needed.
-struct Describer {
-    connection: Option<Connection>,
-    worker: Option<Worker>,
-    /// Every worker gets shared memory; this one never looks at it.
-    unused: Arena,
-    stale: Option<u64>,
-}
-
 impl Pool {
     /// Imports the library and gets ready to run.
     pub fn start(mut options: PoolOptions) -> Result<Pool, ExecuteError> {
@@ -134,13 +120,7 @@ impl Pool {
                 .map_err(ExecuteError::system("start a thread"))?;
             threads.push(thread);
         }
-        let describer = Describer {
-            connection: None,
-            worker: None,
-            unused: Arena::new("fissure-unused", 4096)?,
-            stale: None,
-        };
-        let describer = Mutex::new(describer);
+        let describer = Mutex::new(Describer::new()?);
         Ok(Pool {
             shared,
             info,
@@ -214,79 +194,6 @@ impl Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-impl Describer {
-    fn describe(&mut self, shared: &Shared, path: &str) -> Result<Signature, ExecuteError> {
-        let failed = |reason: String| ExecuteError::Describe {
-            path: path.to_owned(),
-            reason,
-        };
-        let mut reason = String::new();
-        for _ in 0..DESCRIBE_ATTEMPTS {
-            let (worker, connection) = match self.ready(shared) {
-                Ok(ready) => ready,
-                Err(ForkError::Other(error)) => return Err(error),
-                Err(ForkError::ZygoteLost) => {
-                    self.stale = self
-                        .connection
-                        .take()
-                        .map(|connection| connection.generation);
-                    reason = "the zygote is gone".into();
-                    continue;
-                }
-            };
-            match worker.ask(connection, path, DESCRIBE_TIMEOUT) {
-                Ok(answer) => {
-                    return serde_json::from_slice(&answer)
-                        .map_err(|error| failed(error.to_string()));
-                }
-                Err(why) => {
-                    // Often the end of the worker after an earlier answer: ask a fresh one.
-                    self.retire();
-                    reason = why;
-                }
-            }
-        }
-        Err(failed(reason))
-    }
-
-    fn ready(&mut self, shared: &Shared) -> Result<(&mut Worker, &mut Connection), ForkError> {
-        let connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => shared.connect(shared.options.workers, self.stale)?,
-        };
-        let connection = self.connection.insert(connection);
-        if self
-            .worker
-            .as_mut()
-            .is_some_and(|worker| !worker.is_ready(connection))
-        {
-            self.worker = None;
-        }
-        let worker = match self.worker.take() {
-            Some(worker) => worker,
-            None => {
-                let folder = shared.scratch.join("work");
-                let confine = shared.options.sandbox.confine_writes;
-                let request = ForkRequest::new(Task::Describe, &folder, confine);
-                let unused = self.unused.file();
-                Requested::new(connection, request, unused, unused)?.claim(connection)?
-            }
-        };
-        Ok((self.worker.insert(worker), connection))
-    }
-
-    fn retire(&mut self) {
-        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &mut self.connection)
-            && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
-        {
-            self.stale = self
-                .connection
-                .take()
-                .map(|connection| connection.generation);
-        }
     }
 }
 

@@ -9,18 +9,17 @@ use crossbeam_channel::{Receiver, Sender};
 use fissure_model::{Execution, Outcome};
 
 use crate::arena::Arena;
+use crate::blame::{Blame, Court};
 use crate::connection::{Connection, ForkError, ForkRequest, Task};
 use crate::encode::Encoder;
 use crate::error::ExecuteError;
 use crate::journal::{Journal, SLOTS};
 use crate::options::{Batch, Event};
 use crate::pool::Shared;
-use crate::process::ExitStatus;
 use crate::worker::{Limits, Message, Requested, Stop, Worker};
 
-const SIGKILL: i32 = 9;
-/// Deaths in a row without any input to blame, after which the machine is at fault.
-const FRUITLESS: u32 = 5;
+/// Attempts to get a worker.
+const ATTEMPTS: u32 = 5;
 
 /// A worker that has taken this part of the memory limit is replaced between two messages.
 const GROWN_SHARE: u64 = 4;
@@ -132,9 +131,7 @@ impl Slot {
     ) -> Result<(), Abort> {
         let first = executions.len();
         let mut start = 0;
-        // The input that was running when something killed its worker from outside.
-        let mut killed = None;
-        let mut fruitless = 0;
+        let mut court = Court::default();
         while start < count {
             if self.shared.is_cancelled() || batch.is_abandoned() {
                 return Err(Abort::Cancelled);
@@ -151,43 +148,15 @@ impl Slot {
             self.shared.count(|statistics| statistics.workers_lost += 1);
             let duration = self.journal.running_for();
             let log = self.take_log();
-            let running = self.journal.current();
-            let outcome = match stop {
-                Stop::Finished(_) => continue,
-                Stop::Cancelled => return Err(Abort::Cancelled),
-                Stop::Died(ExitStatus::Signal(SIGKILL)) | Stop::ZygoteLost
-                    if running.is_some() && killed != running =>
-                {
-                    // Somebody else's doing, perhaps: the input gets a second chance.
-                    killed = running;
-                    continue;
-                }
-                Stop::OutOfMemory { alone: false, .. } if killed != running => {
-                    // Those before it left most of it: alone it may well fit.
-                    killed = running;
-                    continue;
-                }
-                // The watchdog hit the input after the one it meant.
-                Stop::TimedOut(meant) | Stop::OutOfMemory { index: meant, .. }
-                    if meant != running =>
-                {
-                    continue;
-                }
-                _ if running.is_none() && fruitless < FRUITLESS => {
-                    fruitless += 1;
-                    continue;
-                }
-                _ if running.is_none() => {
+            let outcome = match court.judge(stop, self.journal.current()) {
+                Blame::Input(outcome) => outcome,
+                Blame::Nobody => continue,
+                Blame::Cancelled => return Err(Abort::Cancelled),
+                Blame::Machine => {
                     let reason = format!("workers end before they run anything: {log}");
                     return Err(ExecuteError::ForkRefused { reason }.into());
                 }
-                Stop::Died(ExitStatus::Signal(signal)) => Outcome::Crash { signal },
-                Stop::Died(ExitStatus::Code(code)) => Outcome::Exit { code },
-                Stop::ZygoteLost => Outcome::Crash { signal: SIGKILL },
-                Stop::TimedOut(_) => Outcome::Timeout,
-                Stop::OutOfMemory { .. } => Outcome::OutOfMemory,
             };
-            fruitless = 0;
             let Some(input) = batch.inputs.get(culprit) else {
                 continue;
             };
@@ -304,7 +273,7 @@ impl Slot {
                 Ok(()) => self
                     .shared
                     .count(|statistics| statistics.workers_started += 1),
-                Err(error) if attempts == FRUITLESS => {
+                Err(error) if attempts == ATTEMPTS => {
                     return Err(match error {
                         ForkError::Other(error) => error,
                         ForkError::ZygoteLost => ExecuteError::ForkRefused {

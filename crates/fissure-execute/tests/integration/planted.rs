@@ -4,7 +4,7 @@
 use crate::support::{Answer, batch, planted_options, run};
 use std::time::Duration;
 
-use fissure_execute::{Pool, SandboxOptions};
+use fissure_execute::{Batch, Event, Pool, SandboxOptions};
 use fissure_model::{Execution, Outcome};
 
 const VALUES: [i128; 9] = [0, 1, 7, 2, 3, 7, 4, 5, 6];
@@ -277,4 +277,85 @@ fn a_zygote_that_an_input_kills_is_replaced_and_the_input_is_named() {
     assert_eq!(pool.failure(), None);
     // Each of the two inputs is tried twice.
     assert_eq!(pool.stop().zygotes_started, 5);
+}
+
+#[test]
+fn two_workers_survive_everything_at_once_and_lose_nothing() {
+    let functions = [
+        "fine",
+        "segv",
+        "abort",
+        "plain_exit",
+        "close_descriptors",
+        "leave_children",
+        "fork_and_return",
+        "late_thread_crash",
+        "endless_thread",
+        "crash_in_destructor",
+        "system_exit",
+        "interrupt",
+        "kill_itself",
+        "reject",
+        "output_flood",
+        "leak",
+    ];
+    let scratch = tempfile::tempdir().unwrap();
+    let mut options = planted_options(scratch.path());
+    options.workers = 2;
+    let pool = Pool::start(options).unwrap();
+    let mut expected: Vec<(u64, &str)> = Vec::new();
+    std::thread::scope(|scope| {
+        for (id, function) in (0..).zip(functions.repeat(2)) {
+            expected.push((id, function));
+        }
+        let batches = expected.clone();
+        let pool = &pool;
+        scope.spawn(move || {
+            for (id, function) in batches {
+                pool.submit(Batch {
+                    id,
+                    ..batch(function, &VALUES)
+                });
+            }
+        });
+        while !expected.is_empty() {
+            let Event::Done {
+                batch, executions, ..
+            } = pool
+                .events()
+                .recv_timeout(Duration::from_secs(120))
+                .unwrap()
+            else {
+                continue;
+            };
+            let (_, function) = expected.remove(
+                expected
+                    .iter()
+                    .position(|(id, _)| *id == batch.id)
+                    .expect("once for each batch"),
+            );
+            let answer = Answer {
+                abnormal: Vec::new(),
+                executions,
+            };
+            let bad = sevens(&answer)
+                .iter()
+                .all(|it| it.outcome != Outcome::Accepted { nan: false });
+            let harmless = [
+                "fine",
+                "close_descriptors",
+                "leave_children",
+                "fork_and_return",
+            ]
+            .into_iter()
+            .chain(["endless_thread", "output_flood", "leak"]);
+            assert_eq!(
+                bad,
+                !harmless.into_iter().any(|it| it == function),
+                "{function}"
+            );
+        }
+    });
+    assert_eq!(pool.failure(), None);
+    assert_eq!(pool.stop().inputs, 32 * VALUES.len() as u64);
 }

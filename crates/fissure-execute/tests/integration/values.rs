@@ -325,3 +325,26 @@ fn a_cancelled_pool_gives_batches_back_cut_short() {
     }
     assert_eq!(counts, [(1, 2), (2, 0)]);
 }
+
+#[test]
+fn an_abandoned_batch_comes_back_at_the_next_loss_of_a_worker() {
+    let scratch = tempfile::tempdir().unwrap();
+    let pool = Pool::start(planted_options(scratch.path())).unwrap();
+    let asked = batch("segv", &[1, 7, 2, 3]);
+    let abandoned = std::sync::Arc::clone(&asked.abandoned);
+    pool.submit(asked);
+    let Event::Abnormal { execution, .. } =
+        pool.events().recv_timeout(Duration::from_secs(60)).unwrap()
+    else {
+        panic!("the crash is told first");
+    };
+    assert_eq!(execution.outcome, Outcome::Crash { signal: 11 });
+    abandoned.store(true, std::sync::atomic::Ordering::Relaxed);
+    let Event::Done { executions, .. } =
+        pool.events().recv_timeout(Duration::from_secs(60)).unwrap()
+    else {
+        panic!("the batch comes back");
+    };
+    assert!(executions.len() >= 2, "what ran is there");
+    assert_eq!(run(&pool, batch("segv", &[1, 2])).executions.len(), 2);
+}

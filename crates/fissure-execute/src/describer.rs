@@ -1,0 +1,107 @@
+//! The worker that answers questions about objects of the library.
+
+use std::time::Duration;
+
+use fissure_model::Signature;
+
+use crate::arena::Arena;
+use crate::connection::{Connection, ForkError, ForkRequest, Task};
+use crate::error::ExecuteError;
+use crate::pool::Shared;
+use crate::worker::{Requested, Stop, Worker};
+
+/// Looking an object up may import half a library.
+const TIMEOUT: Duration = Duration::from_secs(60);
+const ATTEMPTS: usize = 2;
+
+/// Forked when first needed, replaced when a question ended it.
+pub struct Describer {
+    connection: Option<Connection>,
+    worker: Option<Worker>,
+    /// Every worker gets shared memory; this one never looks at it.
+    unused: Arena,
+    /// The zygote with this number was found dead.
+    stale: Option<u64>,
+}
+
+impl Describer {
+    pub fn new() -> Result<Describer, ExecuteError> {
+        Ok(Describer {
+            connection: None,
+            worker: None,
+            unused: Arena::new("fissure-unused", 4096)?,
+            stale: None,
+        })
+    }
+
+    pub fn describe(&mut self, shared: &Shared, path: &str) -> Result<Signature, ExecuteError> {
+        let failed = |reason: String| ExecuteError::Describe {
+            path: path.to_owned(),
+            reason,
+        };
+        let mut reason = String::new();
+        for _ in 0..ATTEMPTS {
+            let (worker, connection) = match self.ready(shared) {
+                Ok(ready) => ready,
+                Err(ForkError::Other(error)) => return Err(error),
+                Err(ForkError::ZygoteLost) => {
+                    self.stale = self
+                        .connection
+                        .take()
+                        .map(|connection| connection.generation);
+                    reason = "the zygote is gone".into();
+                    continue;
+                }
+            };
+            match worker.ask(connection, path, TIMEOUT) {
+                Ok(answer) => {
+                    return serde_json::from_slice(&answer)
+                        .map_err(|error| failed(error.to_string()));
+                }
+                Err(why) => {
+                    // Often the end of the worker after an earlier answer: ask a fresh one.
+                    self.retire();
+                    reason = why;
+                }
+            }
+        }
+        Err(failed(reason))
+    }
+
+    fn ready(&mut self, shared: &Shared) -> Result<(&mut Worker, &mut Connection), ForkError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => shared.connect(shared.options.workers, self.stale)?,
+        };
+        let connection = self.connection.insert(connection);
+        if self
+            .worker
+            .as_mut()
+            .is_some_and(|worker| !worker.is_ready(connection))
+        {
+            self.worker = None;
+        }
+        let worker = match self.worker.take() {
+            Some(worker) => worker,
+            None => {
+                let folder = shared.scratch.join("work");
+                let confine = shared.options.sandbox.confine_writes;
+                let request = ForkRequest::new(Task::Describe, &folder, confine);
+                let unused = self.unused.file();
+                Requested::new(connection, request, unused, unused)?.claim(connection)?
+            }
+        };
+        Ok((self.worker.insert(worker), connection))
+    }
+
+    pub fn retire(&mut self) {
+        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &mut self.connection)
+            && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
+        {
+            self.stale = self
+                .connection
+                .take()
+                .map(|connection| connection.generation);
+        }
+    }
+}
