@@ -47,11 +47,12 @@ pub fn repair(spec: &Spec) -> (Spec, Vec<Repair>) {
     (repaired, repairs)
 }
 
-/// `*args` beside named parameters, with nothing said about it, is an artefact of a wrapper's
-/// signature: a value passed there collides with the named ones.
+/// `*args` beside required parameters, with nothing said about it, is an artefact of a wrapper's
+/// signature: a value passed there collides with the named ones. Where nothing is required, `*args`
+/// may be the only way to pass what the file forgot.
 fn drop_undescribed_stars(spec: &mut Spec, repairs: &mut Vec<Repair>) {
     let is_star = |param: &Param| matches!(param.role, Role::VarPositional | Role::VarKeyword);
-    if spec.params.iter().all(is_star) {
+    if !spec.api.layer && !spec.params.iter().any(|param| param.role == Role::Required) {
         return;
     }
     spec.params.retain(|param| {
@@ -109,7 +110,13 @@ fn repair_param(param: &mut Param, hints: &ParamHints, package: &str) {
         repair_tensor(constraint, hints);
     } else if all(|kind| kind.is_tensor() || is_sequence_of(kind, &Kind::Tensor)) {
         repair_tensors(constraint, kinds);
-    } else if kinds.contains(&Kind::Int) && all(|kind| *kind == Kind::Int || is_sequence(kind)) {
+    } else if param.role == Role::VarPositional && all(|kind| is_sequence_of(kind, &Kind::Int)) {
+        repair_plain(constraint, &[Kind::Int]);
+    } else if kinds
+        .iter()
+        .any(|kind| *kind == Kind::Int || is_sequence_of(kind, &Kind::Int))
+        && all(|kind| *kind == Kind::Int || is_sequence(kind))
+    {
         repair_integers(constraint, kinds);
     }
 }
@@ -186,9 +193,15 @@ fn repair_plain(constraint: &mut Constraint, kinds: &[Kind]) {
     };
     constraint.dtypes.retain(fits);
     if constraint.dtypes.is_empty() {
-        constraint
-            .dtypes
-            .extend(families.first().copied().map(DtypeTerm::Family));
+        constraint.dtypes.extend(kinds.iter().map(|kind| {
+            DtypeTerm::Family(match kind {
+                Kind::Int => DtypeFamily::Int,
+                Kind::Float => DtypeFamily::Float,
+                Kind::Number => DtypeFamily::Numeric,
+                Kind::Complex => DtypeFamily::Complex,
+                _ => DtypeFamily::String,
+            })
+        }));
     }
     constraint.structures.clear();
     constraint.tensors.clear();
@@ -293,7 +306,10 @@ fn repair_integers(constraint: &mut Constraint, kinds: &[Kind]) {
     }
     constraint.tensors.clear();
     constraint.dtypes = vec![DtypeTerm::Family(DtypeFamily::Int)];
-    constraint.ndims = vec![rank(0.0), rank(1.0)];
+    constraint.ndims = vec![rank(1.0)];
+    if kinds.contains(&Kind::Int) {
+        constraint.ndims.push(rank(0.0));
+    }
 }
 
 fn summary(constraint: &Constraint) -> String {

@@ -99,6 +99,21 @@ fn sequences_get_the_entries_they_are_documented_with() {
 }
 
 #[test]
+fn several_integers_are_no_single_one() {
+    let (constraint, _) = repaired("doc_dtype: tuple or ints, dtype: [int], tensor_t: [tensor]");
+    assert_eq!(
+        constraint.ndims.iter().map(text::ndim).collect::<Vec<_>>(),
+        ["1"]
+    );
+    assert!(constraint.tensors.is_empty());
+    let (many, _) = repair(&spec(&[(
+        "*size",
+        "doc_dtype: int..., dtype: [int], structure: [list]",
+    )]));
+    assert!(many.params[0].constraint.structures.is_empty());
+}
+
+#[test]
 fn what_fits_or_is_not_stated_stays_as_it_is() {
     for keys in [
         "doc_dtype: Tensor, tensor_t: [torch.tensor], dtype: [torch.float32], ndim: ['2']",

@@ -221,6 +221,10 @@ fn structure(text: &str) -> Option<(Container, Option<Atom>, Option<usize>)> {
     if let "shape" | "shape(tuple)" | "torch.size" | "size" = text {
         return Some((Container::Tuple, atom("int"), None));
     }
+    // `tuple or ints`: several of them.
+    if let "ints" | "integers" | "floats" | "strings" | "tensors" = text {
+        return Some((Container::Sequence, atom(text), None));
+    }
     if let Some(element) = text.strip_suffix("...") {
         return atom(element).map(|element| (Container::Sequence, Some(element), None));
     }
@@ -334,6 +338,10 @@ mod tests {
                 vec![Kind::Device, Kind::Int],
             ),
             ("int...", vec![Kind::Sequence(boxed(Kind::Int))]),
+            (
+                "tuple or ints",
+                vec![Kind::Tuple(None), Kind::Sequence(boxed(Kind::Int))],
+            ),
             ("a list or tuple", vec![Kind::List(None), Kind::Tuple(None)]),
             ("bool, default False", vec![Kind::Bool]),
             ("Tensor or Number", vec![Kind::Tensor, Kind::Number]),
