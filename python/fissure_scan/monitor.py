@@ -68,6 +68,8 @@ class Monitor:
 
     def _enter(self, backend, key, kind, name, arguments, keywords, value, frame):
         trace = self.trace
+        if key not in trace.inputs and key in self.settings.infos:
+            trace.inputs[key] = self.settings.infos[key]
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, why, frozen = sources.source_range(
@@ -112,6 +114,8 @@ class Monitor:
             key = "entering:%d" % self.entering
             self.entering += 1
             kind, why = "entering", "enters from outside the traced code"
+        if key not in trace.inputs and key in self.settings.infos:
+            trace.inputs[key] = self.settings.infos[key]
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, reason, _ = sources.source_range("data", (), {}, backend.statistics(value))

@@ -124,6 +124,11 @@ def _torch(patches, monitor, torch_mode):
         return value
     patches.set(torch, "from_numpy", from_numpy)
     patches.set(torch, "save", lambda *arguments, **keywords: None)
+    if not _CUDA:
+        _CUDA.append(torch.cuda.is_available())
+    if not _CUDA[0] and hasattr(torch.cuda, "_lazy_call"):
+        # Each `manual_seed` queues a call with its stack trace for a device that is not there.
+        patches.set(torch.cuda, "_lazy_call", lambda *arguments, **keywords: None)
 
     parameter = torch.nn.parameter.Parameter
     original_new = parameter.__new__
@@ -162,6 +167,7 @@ def _torch(patches, monitor, torch_mode):
 
 
 _CURRENT = [None]
+_CUDA = []
 
 
 def _count_step(optimizer, arguments, keywords):

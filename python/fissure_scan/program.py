@@ -23,6 +23,7 @@ class Settings:
         self.leaf_sources = set()
         self.reshaped = set()
         self.honour_no_grad = False
+        self.infos = {}             # inputs as the own run made them
 
 
 class TargetError(Exception):
@@ -45,7 +46,7 @@ class Program:
         self.settings = Settings(bool(plan.get("regions")))
         self.synthesised = None     # arguments of a target function, see arguments.py
         self.runs = 0
-        self._preloaded = set(sys.modules)
+        self._settled = set(sys.modules)    # modules that are not the program's
         self.home = os.getcwd()
 
     # One run -----------------------------------------------------------------------------------
@@ -182,16 +183,18 @@ class Program:
             numpy.random.seed(0)
         torch = sys.modules.get("torch")
         if torch is not None:
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)
 
     def _forget_modules(self):
         """The program's own modules are executed anew in each run, as in a fresh process."""
-        for name, module in list(sys.modules.items()):
-            if name in self._preloaded or name.startswith("fissure_scan"):
-                continue
-            file = getattr(module, "__file__", None)
+        if len(sys.modules) == len(self._settled):
+            return
+        for name in sys.modules.keys() - self._settled:
+            file = getattr(sys.modules[name], "__file__", None)
             if file and self.users.owns(file):
                 del sys.modules[name]
+            else:
+                self._settled.add(name)
 
 
 class _Capture:

@@ -17,21 +17,29 @@ from .shrink import shrink
 
 
 class Budget:
+    """Time of the search. Processor time counts, so that a busy machine finds the same things as
+    an idle one; a program that waits instead of computing is ended by three times as much time on
+    the clock."""
+
     def __init__(self, seconds):
         self.started = time.perf_counter()
-        self.deadline = self.started + seconds
+        self.seconds = seconds
+        self._processor = time.process_time()
 
     def over(self):
-        return time.perf_counter() > self.deadline
+        return self.left() <= 0.0
 
     def left(self):
-        return max(0.0, self.deadline - time.perf_counter())
+        used = time.process_time() - self._processor
+        waited = (time.perf_counter() - self.started) / 3.0
+        return max(0.0, self.seconds - max(used, waited))
 
 
 class Search:
     def __init__(self, program, baseline, inputs, weights, options, note):
         self.program = program
         self.baseline = baseline
+        program.settings.infos = baseline.inputs
         self.inputs = inputs                # variables of levels L1 and L2
         self.weights = weights              # variables of level L3
         self.options = options
@@ -40,7 +48,7 @@ class Search:
         self.found = {}                     # site key -> Found
         self.tried = set()
         self.shrunk = {}
-        self.site_deadline = self.budget.deadline
+        self.site_deadline = 0.0
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
@@ -50,7 +58,7 @@ class Search:
         if baseline.stopped is not None:
             # What comes after its last operation is the endless part.
             self.horizon = min(self.horizon, max(1, baseline.operations))
-        self.time_limit = min(5.0, max(0.5, 5 * baseline.seconds))
+        self.time_limit = min(10.0, max(1.0, 5 * baseline.seconds))
         self.far_horizon = max(400, 4 * self.horizon) if baseline.stopped is None else self.horizon
         self.trains = baseline.backward_calls > 0
 
@@ -197,7 +205,7 @@ class Search:
         share = self.options["timeout"] / max(4, len(self.sites))
         for site in self.sites:
             # No site takes the time of the others.
-            self.site_deadline = time.perf_counter() + share
+            self.site_deadline = self.budget.left() - share
             for label, distance, gradients in aims.get(site, []):
                 if self.over():
                     return
@@ -226,7 +234,7 @@ class Search:
                                 level):
                     if site.key() in self.found:
                         return
-                if self.over() or time.perf_counter() > self.site_deadline:
+                if self.over() or self.budget.left() < self.site_deadline:
                     return
 
     def _step(self, variable, gradient, step, signed, level):

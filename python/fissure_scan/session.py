@@ -18,6 +18,7 @@ class Session:
         self.plan = plan
         self.channel = channel
         self.program = Program(plan)
+        soft_assertions.REGISTERED.update(plan["registered"])
         self.findings = []
         self.search = None
         self.baseline = None
@@ -101,7 +102,8 @@ class Session:
                 "line": info.line, "shape": info.shape(), "dtype": info.dtype(),
                 "low": info.low, "high": info.high, "why": info.why, "frozen": info.frozen,
             })
-        self.channel.emit("understood", sites=sites, inputs=inputs)
+        executed = sorted(set((node.site.file, node.site.line) for node in trace.nodes))
+        self.channel.emit("understood", sites=sites, inputs=inputs, executed=executed)
 
     # The search --------------------------------------------------------------------------------
 

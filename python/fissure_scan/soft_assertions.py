@@ -253,11 +253,14 @@ TABLE = {
     "cast": _cast,
 }
 
-# Functions that fail by magnitude alone: ordinary arithmetic. They are looked at, but they are not
-# announced as unstable call sites.
+# Functions that fail by magnitude alone: ordinary arithmetic. They are watched, but not announced
+# as unstable call sites and not steered toward.
 ARITHMETIC = {"mul", "sum", "mean", "cumsum", "add", "sub", "addcmul", "outer", "cross", "linear",
-              "conv1d", "conv2d", "conv3d", "l1_loss", "smooth_l1_loss", "mse_loss", "addmm", "einsum",
-              "cast"}
+              "conv1d", "conv2d", "conv3d", "l1_loss", "smooth_l1_loss", "mse_loss", "addmm",
+              "einsum", "cast", "max", "tanh"}
+
+# Further names of the registry: watched and announced, without a rule that steers.
+REGISTERED = set()
 
 
 # Functions that give a finite result for every finite operand; only what reaches them can be wrong.
@@ -273,11 +276,11 @@ def can_fail(name):
 
 
 def known(name):
-    return name in TABLE
+    return name in TABLE or name in REGISTERED
 
 
 def announced(name):
-    return name in TABLE and name not in ARITHMETIC
+    return known(name) and name not in ARITHMETIC
 
 
 def distances(node, trace):

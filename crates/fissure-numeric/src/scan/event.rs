@@ -15,6 +15,8 @@ pub enum Event {
     Understood {
         sites: Vec<SiteEvent>,
         inputs: Vec<InputEvent>,
+        /// Lines on which an array operation ran.
+        executed: Vec<(PathBuf, usize)>,
     },
     UnknownInputs {
         names: Vec<String>,

@@ -97,7 +97,7 @@ fn show(event: &Event, progress: &mut dyn FnMut(Progress<'_>)) {
     match event {
         Event::Started { versions, .. } => progress(Progress::Started { versions }),
         Event::OwnRun(own_run) => progress(Progress::OwnRun(own_run)),
-        Event::Understood { sites, inputs } => progress(Progress::Understood { sites, inputs }),
+        Event::Understood { sites, inputs, .. } => progress(Progress::Understood { sites, inputs }),
         Event::UnknownInputs { names, known } => {
             progress(Progress::UnknownInputs { names, known });
         }

@@ -19,9 +19,16 @@ pub struct Analysed {
     pub function: Option<String>,
     /// Files below it are the user's.
     pub root: PathBuf,
+    /// Names of the registry.
+    pub registered: Vec<String>,
 }
 
 pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Analysed, ScanError> {
+    let registered = registry
+        .functions()
+        .iter()
+        .map(|function| function.name.clone())
+        .collect();
     let (path, function) = match &options.target {
         ScanTarget::Script(path) => (path, None),
         ScanTarget::FileFunction { file, function } => (file, Some(function.clone())),
@@ -34,6 +41,7 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
                 module: Some(module.clone()),
                 function: Some(function.clone()),
                 root,
+                registered,
             });
         }
     };
@@ -53,6 +61,7 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
         module: None,
         function,
         root,
+        registered,
     })
 }
 
@@ -92,6 +101,7 @@ pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         "weights": options.weights,
         "strict": options.strict,
         "output": std::path::absolute(&options.output).unwrap_or_else(|_| options.output.clone()),
+        "registered": analysed.registered,
         "config": options.config.to_plan(),
     })
 }

@@ -82,7 +82,12 @@ impl ScanReport {
         };
         let mut sites = Vec::new();
         if let (Some(analysis), Some(file)) = (&analysed.analysis, &analysed.file) {
-            for site in analysis.sites.iter().filter(|site| site.announced) {
+            // Whether a cast can go wrong depends on types that only a run shows.
+            for site in analysis
+                .sites
+                .iter()
+                .filter(|site| site.announced && !site.function.starts_with("cast"))
+            {
                 let status = SiteStatus {
                     file: file.clone(),
                     line: site.span.line,
@@ -115,10 +120,20 @@ impl ScanReport {
         match event {
             Event::Started { versions } => self.versions = versions,
             Event::OwnRun(own_run) => self.take_own_run(own_run),
-            Event::Understood { sites, inputs } => {
+            Event::Understood {
+                sites,
+                inputs,
+                executed,
+            } => {
                 self.inputs = inputs;
                 for site in sites {
                     self.reached(&site);
+                }
+                // A call that runs as other operations (a distribution's log_prob) is known by
+                // its line.
+                for site in self.sites.iter_mut().filter(|site| site.hits == 0) {
+                    let place = (site.file.clone(), site.line);
+                    site.hits = u64::from(executed.contains(&place));
                 }
             }
             Event::UnknownInputs { names, known } => self.problem(
