@@ -172,7 +172,9 @@ impl<'a> Collector<'a> {
             if function.modules.contains(&full) {
                 let arguments = self.arguments(None, call);
                 self.push(function, full, Form::ModuleClass, call, arguments);
-            } else if function.name != "cast" || self.casts_to_integer(&full, call) {
+            } else if (function.name != "cast" || self.casts_to_integer(&full, call))
+                && !divides_by_number(function, call.arguments.args.get(1))
+            {
                 let arguments = self.arguments(None, call);
                 self.push(function, full, Form::Function, call, arguments);
             }
@@ -199,7 +201,9 @@ impl<'a> Collector<'a> {
         {
             return;
         }
-        if let Some(function) = self.method_function(method.attr.as_str(), call) {
+        if let Some(function) = self.method_function(method.attr.as_str(), call)
+            && !divides_by_number(function, call.arguments.args.first())
+        {
             let arguments = self.arguments(Some(&method.value), call);
             let written = format!(".{}", method.attr);
             self.push(function, written, Form::Method, call, arguments);
@@ -341,6 +345,12 @@ fn is_number(expression: &Expr) -> bool {
 
 fn is_number_other_than_zero(expression: &Expr) -> bool {
     number(expression).is_some_and(|value| value != 0.0)
+}
+
+/// A division by a number that is written out cannot be by zero.
+fn divides_by_number(function: &Function, divisor: Option<&Expr>) -> bool {
+    matches!(function.name.as_str(), "div" | "floor_divide" | "remainder")
+        && divisor.is_some_and(is_number_other_than_zero)
 }
 
 /// `len(x)`, `x.size(0)`, `x.shape[0]`: counts of elements, which the search does not move.

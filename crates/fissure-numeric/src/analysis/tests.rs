@@ -124,8 +124,9 @@ fn operators_and_augmented_assignments_are_sites() {
 fn harmless_operators_are_no_sites() {
     let source = "\
 from pathlib import Path
+import torch
 a = Path('x') / 'name'
-b = x / 2.0
+b = x / 2.0 + x.div(2) + torch.div(x, 3)
 c = x / len(x)
 d = 'text %d' % n
 e = 2 ** 10

@@ -13,6 +13,8 @@ pub(super) struct Rewrite<'a> {
     /// The expression (or statement) that is replaced and its new text.
     pub replaced: TextRange,
     pub text: String,
+    /// Edits elsewhere that belong to it.
+    pub also: Vec<(TextRange, String)>,
     /// Assignments the rule looked through: dropped when nothing else reads them.
     pub through: Vec<Assignment<'a>>,
 }
@@ -47,6 +49,9 @@ pub(super) fn assemble(rule: &str, rewrites: &[Rewrite<'_>], context: &Context<'
         edits.push(edit(rewrite.replaced, rewrite.text.clone()));
         text.push_str(&rewrite.text);
         text.push('\n');
+        for (range, other) in &rewrite.also {
+            edits.push(edit(*range, other.clone()));
+        }
         for assignment in &rewrite.through {
             if context.is_read_outside(assignment, &replaced) {
                 continue;

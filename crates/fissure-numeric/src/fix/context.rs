@@ -1,11 +1,13 @@
 //! What a rule may ask about the code around a site.
 
-use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Expr, ExprContext, Stmt, StmtAugAssign};
+use ruff_python_ast::visitor::Visitor;
+use ruff_python_ast::{Expr, ExprCall, Stmt, StmtAugAssign};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::operation::{Operation, number};
-use crate::analysis::names::Names;
+pub(super) use super::scope::{Assignment, ModuleObject};
+use super::scope::{LibraryFinder, NameCollector, ScopeCollector, innermost_scope, module_objects};
+use crate::analysis::names::{Names, dotted};
 use crate::analysis::{Analysis, Form, Site, Span};
 
 /// The site, its surroundings and the names of the file.
@@ -24,14 +26,7 @@ pub(super) struct Context<'a> {
     assignments: Vec<Assignment<'a>>,
     loads: Vec<(String, TextRange)>,
     parameters: Vec<String>,
-}
-
-/// `name = value`.
-#[derive(Clone, Copy)]
-pub(super) struct Assignment<'a> {
-    name: &'a str,
-    pub statement: TextRange,
-    value: &'a Expr,
+    modules: Vec<ModuleObject<'a>>,
 }
 
 /// An expression seen through the variable that holds it.
@@ -62,10 +57,13 @@ impl<'a> Context<'a> {
             .augmented
             .into_iter()
             .find(|statement| site.form == Form::Operator && statement.range == range);
+        let names = Names::of_imports(&analysis.imports);
+        let modules = module_objects(module, &names);
         Some(Context {
             source,
             module,
-            names: Names::of_imports(&analysis.imports),
+            names,
+            modules,
             range,
             statement: text_range(site.statement)?,
             expressions: collector.expressions,
@@ -92,7 +90,18 @@ impl<'a> Context<'a> {
     }
 
     pub fn operation(&self, expression: &'a Expr) -> Option<Operation<'a>> {
+        if let Expr::Call(call) = expression
+            && let Some(object) = self.module_object(call)
+        {
+            return Operation::of_module(call, &object.class, object.made_by);
+        }
         Operation::of(expression, &self.names)
+    }
+
+    /// The object of `torch.nn` that a call calls.
+    pub fn module_object(&self, call: &ExprCall) -> Option<&ModuleObject<'a>> {
+        let name = dotted(&call.func)?;
+        self.modules.iter().find(|object| object.name == name)
     }
 
     /// The operation behind an expression, seen through a variable, if it has one of these names.
@@ -242,7 +251,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Names, calls, attributes, subscripts and literals need no parentheses.
+/// Names, calls, attributes, subscripts and lists need no parentheses (`2.clamp(0)` is no Python).
 pub(super) fn is_atomic(expression: &Expr) -> bool {
     matches!(
         expression,
@@ -250,134 +259,7 @@ pub(super) fn is_atomic(expression: &Expr) -> bool {
             | Expr::Call(_)
             | Expr::Attribute(_)
             | Expr::Subscript(_)
-            | Expr::NumberLiteral(_)
             | Expr::List(_)
             | Expr::ListComp(_)
     )
-}
-
-/// The body of the innermost function around a range, and the parameters of the functions around.
-fn innermost_scope(
-    body: &[Stmt],
-    range: TextRange,
-    parameters: Vec<String>,
-) -> (&[Stmt], Vec<String>) {
-    let mut finder = FunctionFinder {
-        range,
-        body,
-        parameters,
-    };
-    finder.visit_body(body);
-    (finder.body, finder.parameters)
-}
-
-struct FunctionFinder<'a> {
-    range: TextRange,
-    body: &'a [Stmt],
-    parameters: Vec<String>,
-}
-
-impl<'a> Visitor<'a> for FunctionFinder<'a> {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
-        if !statement.range().contains_range(self.range) {
-            return;
-        }
-        if let Stmt::FunctionDef(function) = statement {
-            self.body = &function.body;
-            self.parameters.extend(
-                function
-                    .parameters
-                    .iter()
-                    .map(|parameter| parameter.name().to_string()),
-            );
-        }
-        walk_stmt(self, statement);
-    }
-
-    fn visit_expr(&mut self, _expression: &'a Expr) {}
-}
-
-#[derive(Default)]
-struct ScopeCollector<'a> {
-    expressions: Vec<&'a Expr>,
-    augmented: Vec<&'a StmtAugAssign>,
-    stores: Vec<(String, TextRange)>,
-    assignments: Vec<Assignment<'a>>,
-    loads: Vec<(String, TextRange)>,
-}
-
-impl<'a> Visitor<'a> for ScopeCollector<'a> {
-    fn visit_stmt(&mut self, statement: &'a Stmt) {
-        match statement {
-            Stmt::Assign(assign) => {
-                if let [Expr::Name(target)] = assign.targets.as_slice() {
-                    self.assignments.push(Assignment {
-                        name: target.id.as_str(),
-                        statement: assign.range,
-                        value: &assign.value,
-                    });
-                }
-            }
-            Stmt::AugAssign(assign) => {
-                self.augmented.push(assign);
-                // An augmented assignment also reads its target.
-                if let Expr::Name(target) = &*assign.target {
-                    self.loads.push((target.id.to_string(), target.range));
-                }
-            }
-            _ => {}
-        }
-        walk_stmt(self, statement);
-    }
-
-    fn visit_expr(&mut self, expression: &'a Expr) {
-        if let Expr::Name(name) = expression {
-            let entry = (name.id.to_string(), name.range);
-            match name.ctx {
-                ExprContext::Load => self.loads.push(entry),
-                _ => self.stores.push(entry),
-            }
-        }
-        self.expressions.push(expression);
-        walk_expr(self, expression);
-    }
-}
-
-#[derive(Default)]
-struct NameCollector {
-    loads: Vec<String>,
-}
-
-impl<'a> Visitor<'a> for NameCollector {
-    fn visit_expr(&mut self, expression: &'a Expr) {
-        if let Expr::Name(name) = expression {
-            self.loads.push(name.id.to_string());
-        }
-        walk_expr(self, expression);
-    }
-}
-
-struct LibraryFinder<'a> {
-    names: &'a Names,
-    torch: bool,
-    numpy: bool,
-}
-
-impl<'a> Visitor<'a> for LibraryFinder<'_> {
-    fn visit_expr(&mut self, expression: &'a Expr) {
-        if let Some(full) = self.names.resolve(expression) {
-            self.torch |= full.starts_with("torch");
-            self.numpy |= full.starts_with("numpy");
-        }
-        if let Expr::Call(call) = expression {
-            for keyword in &call.arguments.keywords {
-                match keyword.arg.as_ref().map(|name| name.as_str()) {
-                    Some("axis" | "keepdims") => self.numpy = true,
-                    Some("dim" | "keepdim") => self.torch = true,
-                    _ => {}
-                }
-            }
-        }
-        walk_expr(self, expression);
-    }
 }

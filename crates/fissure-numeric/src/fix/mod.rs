@@ -9,6 +9,7 @@ mod assemble;
 mod context;
 mod operation;
 mod rules;
+mod scope;
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -86,7 +87,9 @@ pub fn apply(source: &str, fix: &Fix) -> String {
 
 /// A unified diff between two versions of a file, as `git apply` and `patch -p1` read it.
 pub fn diff(file: &Path, before: &str, after: &str) -> String {
-    let name = file.display();
+    // Patches name files from the root of the project.
+    let name = file.to_string_lossy();
+    let name = name.trim_start_matches('/');
     TextDiff::from_lines(before, after)
         .unified_diff()
         .context_radius(3)

@@ -1,6 +1,6 @@
 //! One view of an operation, whether it is written as a function, a method or an operator.
 
-use ruff_python_ast::{Expr, Number, Operator, UnaryOp};
+use ruff_python_ast::{Expr, ExprCall, Number, Operator, UnaryOp};
 
 use crate::analysis::names::Names;
 
@@ -24,7 +24,9 @@ impl<'a> Operation<'a> {
                         return None;
                     }
                     (full.rsplit('.').next()?.to_owned(), library == "numpy")
-                } else if let Expr::Attribute(method) = &*call.func {
+                } else if let Expr::Attribute(method) = &*call.func
+                    && !is_own_object(&method.value)
+                {
                     operands.push(&method.value);
                     (method.attr.to_string(), false)
                 } else {
@@ -71,6 +73,35 @@ impl<'a> Operation<'a> {
         }
     }
 
+    /// The call of an object made by `nn.Softmax(dim=1)`: its class gives the function and the
+    /// arguments of the class are keywords of the call.
+    pub fn of_module(
+        call: &'a ExprCall,
+        class: &str,
+        made_by: &'a ExprCall,
+    ) -> Option<Operation<'a>> {
+        let name = match class {
+            "torch.nn.Softmax" => "softmax",
+            "torch.nn.Sigmoid" => "sigmoid",
+            "torch.nn.BCELoss" => "binary_cross_entropy",
+            "torch.nn.NLLLoss" => "nll_loss",
+            _ => return None,
+        };
+        let keywords = made_by.arguments.keywords.iter();
+        let mut keywords: Vec<(&str, &Expr)> = keywords
+            .filter_map(|keyword| Some((keyword.arg.as_ref()?.as_str(), &keyword.value)))
+            .collect();
+        if let (Some(first), "softmax") = (made_by.arguments.args.first(), name) {
+            keywords.push(("dim", first));
+        }
+        Some(Operation {
+            name: name.to_owned(),
+            operands: call.arguments.args.iter().collect(),
+            keywords,
+            is_numpy: false,
+        })
+    }
+
     pub fn operand(&self, position: usize) -> Option<&'a Expr> {
         self.operands.get(position).copied()
     }
@@ -102,6 +133,11 @@ impl<'a> Operation<'a> {
             .iter()
             .any(|(name, _)| keywords.contains(name))
     }
+}
+
+/// `self.log(...)` is a method of the program's own class, not of a tensor.
+fn is_own_object(receiver: &Expr) -> bool {
+    matches!(receiver, Expr::Name(name) if matches!(name.id.as_str(), "self" | "cls"))
 }
 
 fn canonical(name: &str) -> &str {

@@ -101,7 +101,7 @@ pub(super) fn slogdet<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<
 
 /// Half precision → the first operand in single precision.
 pub(super) fn widen<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let is_low_precision = ["half", "float16", "autocast"]
+    let is_low_precision = [".half(", "float16", "autocast"]
         .iter()
         .any(|word| context.source.contains(word));
     if !is_low_precision || context.is_numpy(root) {

@@ -1,9 +1,10 @@
 //! Losses and distributions that take probabilities where logits are at hand.
 
 use ruff_python_ast::Expr;
+use ruff_text_size::Ranged;
 
 use super::{Rewrite, rewrite};
-use crate::fix::context::Context;
+use crate::fix::context::{Context, ModuleObject};
 use crate::fix::operation::Operation;
 
 /// The arguments behind the first two, as written.
@@ -30,6 +31,10 @@ pub(super) fn cross_entropy<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Re
     else {
         return Vec::new();
     };
+    if module_class(context, root).is_some() {
+        // The rule for the logarithm alone repairs the call of an `NLLLoss` object.
+        return Vec::new();
+    }
     let Some((log, outer)) = context.followed_operation(input, &["log"]) else {
         return Vec::new();
     };
@@ -79,19 +84,35 @@ pub(super) fn binary_cross_entropy_with_logits<'a>(
     let Some(logit) = sigmoid.operand(0) else {
         return Vec::new();
     };
+    let title = "binary_cross_entropy(sigmoid(x)) → binary_cross_entropy_with_logits(x)";
+    let explanation = "A saturated sigmoid has lost the logit; the loss is then cut at 100 and its \
+                       gradient is 0.";
+    let (logit, target) = (context.text(logit), context.text(target));
+    if let Some(object) = module_class(context, root) {
+        // The class changes with the call, so no other call may depend on it.
+        if object.calls != 1 {
+            return Vec::new();
+        }
+        let Expr::Call(call) = root else {
+            return Vec::new();
+        };
+        let text = format!("{}({logit}, {target})", context.text(&*call.func));
+        let mut found = rewrite(root, title, explanation, text, &[followed]);
+        let class = context.spell("torch.nn.BCEWithLogitsLoss");
+        found.also.push((object.made_by.func.range(), class));
+        return vec![found];
+    }
     let name = context.spell("torch.nn.functional.binary_cross_entropy_with_logits");
-    vec![rewrite(
-        root,
-        "binary_cross_entropy(sigmoid(x)) → binary_cross_entropy_with_logits(x)",
-        "A saturated sigmoid has lost the logit; the loss is then cut at 100 and its gradient is 0.",
-        format!(
-            "{name}({}, {}{})",
-            context.text(logit),
-            context.text(target),
-            rest(context, &loss)
-        ),
-        &[followed],
-    )]
+    let text = format!("{name}({logit}, {target}{})", rest(context, &loss));
+    vec![rewrite(root, title, explanation, text, &[followed])]
+}
+
+/// The object of `torch.nn` behind a call such as `criterion(x, y)`.
+fn module_class<'c, 'a>(context: &'c Context<'a>, root: &Expr) -> Option<&'c ModuleObject<'a>> {
+    match root {
+        Expr::Call(call) => context.module_object(call),
+        _ => None,
+    }
 }
 
 /// `Categorical(softmax(x))` → `Categorical(logits=x)`, and the same for `Bernoulli`.

@@ -148,6 +148,7 @@ fn rewrite<'a>(
         explanation: explanation.into(),
         replaced: root.range(),
         text,
+        also: Vec::new(),
         through: through
             .iter()
             .filter_map(|followed| followed.through)

@@ -296,3 +296,30 @@ fn a_pattern_that_stands_twice_in_a_statement_is_also_fixed_at_once() {
         "{fixes:#?}"
     );
 }
+
+#[test]
+fn module_objects_are_understood() {
+    check(
+        "log_softmax",
+        "log",
+        "import torch\nfrom torch import nn\nclass M(nn.Module):\n    def __init__(self):\n        self.softmax = nn.Softmax(dim=1)\n    def forward(self, x):\n        return torch.log(self.softmax(x))\n",
+        "import torch\nfrom torch import nn\nclass M(nn.Module):\n    def __init__(self):\n        self.softmax = nn.Softmax(dim=1)\n    def forward(self, x):\n        return torch.log_softmax(x, dim=1)\n",
+    );
+    let source = "import torch\nfrom torch import nn\ncriterion = nn.BCELoss()\nloss = criterion(torch.sigmoid(x), y)\n";
+    let expected = "import torch\nfrom torch import nn\ncriterion = nn.BCEWithLogitsLoss()\nloss = criterion(x, y)\n";
+    let analysis = super::analysed(source);
+    let site = analysis.sites.last().expect("the sigmoid in the call");
+    assert_eq!(site.function, "sigmoid");
+    let fixes = crate::fix::propose(&analysis, site, source);
+    assert_eq!(crate::fix::apply(source, &fixes[0]), expected);
+}
+
+#[test]
+fn methods_of_the_programs_own_class_are_not_taken_for_tensor_methods() {
+    let source = "import torch\nclass M:\n    def f(self, x):\n        return torch.log(self.softmax(x, 1))\n";
+    assert!(
+        fixed(source, "log")
+            .iter()
+            .all(|(rule, _)| rule != "log_softmax")
+    );
+}
