@@ -22,10 +22,14 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Find numerical instability in a program, and say how to fix it
+    Scan(Box<command::scan::ScanArgs>),
     /// Fuzz API functions from constraint files
     Fuzz(Box<command::fuzz_args::FuzzArgs>),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
+    /// List what counts as a failure
+    Oracles(command::oracles::OraclesArgs),
     /// List, make and remove managed Python environments
     Env(command::env::EnvArgs),
     /// Check this machine: interpreters, libraries, sandbox
@@ -37,8 +41,10 @@ fn main() -> ExitCode {
     // other Unix program; Rust's default turns it into a panic.
     exit_status::end_quietly_on_closed_pipe();
     let result = match Cli::parse().command {
+        Command::Scan(args) => command::scan::run(*args),
         Command::Fuzz(args) => command::fuzz::run(*args),
         Command::Specs(args) => command::specs::run(args),
+        Command::Oracles(args) => command::oracles::run(args),
         Command::Env(args) => command::env::run(args),
         Command::Doctor(args) => command::doctor::run(args),
     };

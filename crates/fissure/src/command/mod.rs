@@ -5,4 +5,7 @@ pub mod env;
 pub mod fuzz;
 pub mod fuzz_args;
 mod fuzz_plan;
+pub mod oracles;
+pub mod scan;
+mod scan_console;
 pub mod specs;

@@ -177,7 +177,7 @@ fn show_finding(finding: &ScanFinding) {
         println!("  after {} training steps", event.training_steps);
     }
     if event.input.is_empty() {
-        println!("  input: the program's own data");
+        println!("  input: {}", event.label);
     }
     for (name, input) in &event.input {
         println!(
