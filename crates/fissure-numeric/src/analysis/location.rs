@@ -24,8 +24,13 @@ pub struct LineIndex {
 
 impl LineIndex {
     pub fn new(source: &str) -> LineIndex {
+        // Python ends a line at a line feed, a carriage return, or both together.
+        let bytes = source.as_bytes();
+        let ends = bytes.iter().enumerate().filter(|&(offset, &byte)| {
+            byte == b'\n' || (byte == b'\r' && bytes.get(offset + 1) != Some(&b'\n'))
+        });
         let mut starts = vec![0];
-        starts.extend(source.match_indices('\n').map(|(offset, _)| offset + 1));
+        starts.extend(ends.map(|(offset, _)| offset + 1));
         LineIndex { starts }
     }
 

@@ -241,6 +241,14 @@ fn spans_are_exact_also_after_text_beyond_ascii() {
 }
 
 #[test]
+fn every_kind_of_line_end_counts_as_python_counts_it() {
+    for end in ["\n", "\r\n", "\r"] {
+        let source = format!("import torch{end}{end}y = torch.log(x){end}");
+        assert_eq!(analysed(&source).sites[0].span.line, 3, "{end:?}");
+    }
+}
+
+#[test]
 fn a_call_over_several_lines_is_found_at_each_of_them() {
     let analysis = analysed("import torch\ny = torch.log(\n    x\n)\n");
     assert_eq!(analysis.sites_at(3).count(), 1);

@@ -42,6 +42,14 @@ pub(super) fn assemble(rule: &str, rewrites: &[Rewrite<'_>], context: &Context<'
             accepted.push(rewrite);
         }
     }
+    // Two statements in front would define the same name twice.
+    let has_helper = |rewrite: &&Rewrite<'_>| {
+        let mut ranges = rewrite.also.iter().map(|(range, _)| range);
+        ranges.any(|range| range.is_empty())
+    };
+    if accepted.len() > 1 && accepted.iter().any(has_helper) {
+        return None;
+    }
     let replaced: Vec<TextRange> = accepted.iter().map(|rewrite| rewrite.replaced).collect();
     let mut edits = Vec::new();
     let mut text = String::new();

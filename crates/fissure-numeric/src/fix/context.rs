@@ -6,7 +6,10 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::operation::{Operation, number};
 pub(super) use super::scope::{Assignment, ModuleObject};
-use super::scope::{LibraryFinder, NameCollector, ScopeCollector, innermost_scope, module_objects};
+use super::scope::{
+    LibraryFinder, NameCollector, ScopeCollector, innermost_scope, is_simple_statement,
+    module_objects,
+};
 use crate::analysis::names::{Names, dotted};
 use crate::analysis::{Analysis, Form, Site, Span};
 
@@ -172,6 +175,40 @@ impl<'a> Context<'a> {
             .iter()
             .find(|assignment| assignment.value.range().contains_range(self.range))
             .map(|assignment| assignment.name)
+    }
+
+    /// Where a statement that defines `name` can stand in front of the site's, and its indentation;
+    /// nothing when the name is taken or the site's values exist only inside an expression.
+    pub fn place_for_helper(&self, name: &str) -> Option<(TextSize, &'a str)> {
+        let is_taken = |(used, _): &(String, TextRange)| used == name;
+        if self.stores.iter().any(is_taken)
+            || self.loads.iter().any(is_taken)
+            || self.parameters.iter().any(|parameter| parameter == name)
+            || !is_simple_statement(self.module, self.statement)
+        {
+            return None;
+        }
+        let binds_names = |expression: &&Expr| {
+            matches!(
+                expression,
+                Expr::ListComp(_)
+                    | Expr::SetComp(_)
+                    | Expr::DictComp(_)
+                    | Expr::Generator(_)
+                    | Expr::Lambda(_)
+            ) && expression.range().contains_range(self.range)
+        };
+        if self.expressions.iter().any(binds_names) {
+            return None;
+        }
+        let start = self.statement.start().to_usize();
+        let line = self.source[..start].rfind('\n').map_or(0, |end| end + 1);
+        let indentation = &self.source[line..start];
+        let place = TextSize::try_from(line).ok()?;
+        indentation
+            .trim()
+            .is_empty()
+            .then_some((place, indentation))
     }
 
     /// The expression of the site itself; nothing for an augmented assignment.

@@ -87,6 +87,41 @@ pub(super) fn innermost_scope(
     (finder.body, finder.parameters)
 }
 
+/// Whether the statement of this range can have another one in front of it: no header of a loop or
+/// branch.
+pub(super) fn is_simple_statement(module: &[Stmt], range: TextRange) -> bool {
+    let mut finder = StatementFinder {
+        range,
+        is_simple: false,
+    };
+    finder.visit_body(module);
+    finder.is_simple
+}
+
+struct StatementFinder {
+    range: TextRange,
+    is_simple: bool,
+}
+
+impl<'a> Visitor<'a> for StatementFinder {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        if statement.range() == self.range {
+            self.is_simple = matches!(
+                statement,
+                Stmt::Assign(_)
+                    | Stmt::AnnAssign(_)
+                    | Stmt::AugAssign(_)
+                    | Stmt::Return(_)
+                    | Stmt::Expr(_)
+            );
+        } else if statement.range().contains_range(self.range) {
+            walk_stmt(self, statement);
+        }
+    }
+
+    fn visit_expr(&mut self, _expression: &'a Expr) {}
+}
+
 struct FunctionFinder<'a> {
     range: TextRange,
     body: &'a [Stmt],

@@ -1,6 +1,6 @@
 //! Guards: an argument kept inside the region where the function is defined.
 
-use ruff_python_ast::{Expr, StmtAugAssign};
+use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
 
 use super::{Rewrite, rewrite};
@@ -8,7 +8,7 @@ use crate::fix::context::Context;
 use crate::fix::operation::{Operation, number};
 
 /// The call of the site with one operand replaced; the form (function or method) is kept.
-fn with_operand<'a>(
+pub(super) fn with_operand<'a>(
     context: &Context<'a>,
     root: &'a Expr,
     operation: &Operation<'a>,
@@ -67,13 +67,17 @@ fn parenthesised(source: &str, operand: &Expr, parent: &Expr) -> ruff_text_size:
     ruff_text_size::TextRange::new(size(start), size(end))
 }
 
-fn named<'a>(context: &Context<'a>, root: &'a Expr, names: &[&str]) -> Option<Operation<'a>> {
+pub(super) fn named<'a>(
+    context: &Context<'a>,
+    root: &'a Expr,
+    names: &[&str],
+) -> Option<Operation<'a>> {
     context
         .operation(root)
         .filter(|operation| names.contains(&operation.name.as_str()))
 }
 
-fn floor(context: &Context<'_>, text: &str, is_numpy: bool, least: &str) -> String {
+pub(super) fn floor(context: &Context<'_>, text: &str, is_numpy: bool, least: &str) -> String {
     if is_numpy {
         format!("{}({text}, {least})", context.spell("numpy.maximum"))
     } else {
@@ -225,82 +229,6 @@ pub(super) fn pow_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrit
          below 0.",
         |text, is_numpy| floor(context, text, is_numpy, "1e-12"),
     )
-}
-
-pub(super) fn denominator_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let names = ["div", "floor_divide", "remainder", "fmod", "reciprocal"];
-    let Some(operation) = named(context, root, &names) else {
-        return Vec::new();
-    };
-    let position = usize::from(operation.name != "reciprocal");
-    let Some(divisor) = operation.operand(position) else {
-        return Vec::new();
-    };
-    let mut found = with_operand(
-        context,
-        root,
-        &operation,
-        position,
-        "keep the divisor at or above 1e-12",
-        "The divisor may be exactly 0, and 0 / 0 is NaN.",
-        |text, is_numpy| floor(context, text, is_numpy, "1e-12"),
-    );
-    found.extend(with_operand(
-        context,
-        root,
-        &operation,
-        position,
-        "replace a divisor of 0 by 1",
-        "The divisor may be exactly 0; a divisor of either sign is left as it is.",
-        |_, is_numpy| nonzero(context, divisor, is_numpy),
-    ));
-    found
-}
-
-/// `where(d == 0, 1, d)`, for divisors of either sign.
-fn nonzero(context: &Context<'_>, divisor: &Expr, is_numpy: bool) -> String {
-    let text = context.text(divisor);
-    let operand = context.operand_text(divisor);
-    if is_numpy {
-        let name = context.spell("numpy.where");
-        format!("{name}({operand} == 0, 1.0, {text})")
-    } else {
-        let (name, ones) = (
-            context.spell("torch.where"),
-            context.spell("torch.ones_like"),
-        );
-        format!("{name}({operand} == 0, {ones}({text}), {text})")
-    }
-}
-
-/// The same for `x /= y`.
-pub(super) fn augmented_division<'a>(
-    context: &Context<'a>,
-    statement: &'a StmtAugAssign,
-) -> Vec<Rewrite<'a>> {
-    let divisor = &*statement.value;
-    let is_numpy = context.is_numpy(divisor);
-    let text = if is_numpy {
-        context.text(divisor).to_owned()
-    } else {
-        context.operand_text(divisor)
-    };
-    vec![
-        rewrite(
-            divisor,
-            "keep the divisor at or above 1e-12",
-            "The divisor may be exactly 0, and 0 / 0 is NaN.",
-            floor(context, &text, is_numpy, "1e-12"),
-            &[],
-        ),
-        rewrite(
-            divisor,
-            "replace a divisor of 0 by 1",
-            "The divisor may be exactly 0; a divisor of either sign is left as it is.",
-            nonzero(context, divisor, is_numpy),
-            &[],
-        ),
-    ]
 }
 
 pub(super) fn domain_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {

@@ -278,7 +278,7 @@ pub(super) fn log1p<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a
     )]
 }
 
-/// `p * log(p)` → `xlogy(p, p)`, which is 0 at 0.
+/// `p * log(p)` → `xlogy(p, p)`, which is 0 at 0; NumPy has none and gets a floor.
 pub(super) fn xlogy<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
     let Some(product) = context.operation(root).filter(|found| found.name == "mul") else {
         return Vec::new();
@@ -300,24 +300,21 @@ pub(super) fn xlogy<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a
         return Vec::new();
     }
     let value = context.text(argument);
-    let text = if context.is_numpy(root) {
-        let (maximum, log, finfo) = (
-            context.spell("numpy.maximum"),
-            context.spell("numpy.log"),
-            context.spell("numpy.finfo"),
-        );
+    let (title, text) = if context.is_numpy(root) {
+        let names = ["numpy.maximum", "numpy.log", "numpy.finfo"];
+        let [maximum, log, finfo] = names.map(|name| context.spell(name));
         let operand = context.operand_text(argument);
-        format!("{operand} * {log}({maximum}({value}, {finfo}(float).tiny))")
+        (
+            "p · log(p) with a floor under the logarithm",
+            format!("{operand} * {log}({maximum}({value}, {finfo}(float).tiny))"),
+        )
     } else {
-        format!("{}({value}, {value})", context.spell("torch.xlogy"))
+        (
+            "p · log(p) → xlogy(p, p)",
+            format!("{}({value}, {value})", context.spell("torch.xlogy")),
+        )
     };
-    vec![rewrite(
-        root,
-        "p · log(p) → xlogy(p, p)",
-        explanation,
-        text,
-        &[],
-    )]
+    vec![rewrite(root, title, explanation, text, &[])]
 }
 
 /// `log(cosh(x))` → `|x| + softplus(-2|x|) - log(2)`.

@@ -6,6 +6,7 @@
 //! `exp` and is rewritten at `log`.
 
 mod clamp;
+mod division;
 mod exponential;
 mod linear;
 mod logarithm;
@@ -51,7 +52,7 @@ const GUARDS: &[(&str, Rule)] = &[
     ("exp_clamp", clamp::exp_clamp),
     ("sqrt_clamp", clamp::sqrt_clamp),
     ("pow_clamp", clamp::pow_clamp),
-    ("denominator_clamp", clamp::denominator_clamp),
+    ("denominator_clamp", division::denominator_clamp),
     ("domain_clamp", clamp::domain_clamp),
     ("atanh_clamp", clamp::atanh_clamp),
     ("acosh_clamp", clamp::acosh_clamp),
@@ -80,7 +81,7 @@ pub(super) fn rewrites<'a>(name: &str, context: &Context<'a>) -> Vec<Rewrite<'a>
     if let Some(rule) = find(GUARDS) {
         if let Some(statement) = context.augmented {
             return match name {
-                "denominator_clamp" => clamp::augmented_division(context, statement),
+                "denominator_clamp" => division::augmented_division(context, statement),
                 _ => Vec::new(),
             };
         }

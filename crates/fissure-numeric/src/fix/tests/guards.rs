@@ -41,30 +41,52 @@ fn an_exponential_of_a_difference_gets_a_bounded_difference() {
 }
 
 #[test]
-fn divisors_get_a_floor_in_every_form() {
+fn divisors_that_cannot_be_negative_get_a_floor_in_every_form() {
     check(
         "denominator_clamp",
         "div",
-        "import torch\ny = a / (b + c)\n",
-        "import torch\ny = a / (b + c).clamp_min(1e-12)\n",
+        "import torch\ny = a / (b.abs() + 1)\n",
+        "import torch\ny = a / (b.abs() + 1).clamp_min(1e-12)\n",
     );
     check(
         "denominator_clamp",
         "div",
-        "import torch\nx /= x.max()\n",
-        "import torch\nx /= x.max().clamp_min(1e-12)\n",
+        "import torch\nx /= x.abs().max()\n",
+        "import torch\nx /= x.abs().max().clamp_min(1e-12)\n",
     );
     check(
         "denominator_clamp",
         "div",
-        "import numpy as np\ny = a / (b + c)\n",
-        "import numpy as np\ny = a / np.maximum(b + c, 1e-12)\n",
+        "import numpy as np\ny = a / (np.exp(b) + c ** 2)\n",
+        "import numpy as np\ny = a / np.maximum(np.exp(b) + c ** 2, 1e-12)\n",
     );
     check(
         "denominator_clamp",
         "div",
-        "import torch\ny = torch.div(a, b)\n",
-        "import torch\ny = torch.div(a, b.clamp_min(1e-12))\n",
+        "import torch\ny = torch.div(a, b.std())\n",
+        "import torch\ny = torch.div(a, b.std().clamp_min(1e-12))\n",
+    );
+}
+
+#[test]
+fn divisors_of_either_sign_get_another_value_at_zero_first() {
+    check(
+        "denominator_clamp",
+        "div",
+        "import torch\ny = a / b\n",
+        "import torch\ny = a / torch.where(b == 0, torch.ones_like(b), b)\n",
+    );
+    check(
+        "denominator_clamp",
+        "div",
+        "import torch\ndef f(x):\n    x /= x.max()\n    return x\n",
+        "import torch\ndef f(x):\n    divisor = x.max()\n    x /= torch.where(divisor == 0, torch.ones_like(divisor), divisor)\n    return x\n",
+    );
+    check(
+        "denominator_clamp",
+        "div",
+        "import numpy as np\ny = [a / f(b) for b in c]\n",
+        "import numpy as np\ny = [a / np.where(f(b) == 0, 1.0, f(b)) for b in c]\n",
     );
 }
 
