@@ -142,14 +142,19 @@ impl<'a> Context<'a> {
         else {
             return direct;
         };
-        if assignment.statement.end() > expression.start() {
+        if assignment.statement.end() > expression.start()
+            || self.is_left_between(assignment.statement, expression.start())
+        {
             return direct;
         }
         let mut used = NameCollector::default();
         used.visit_expr(assignment.value);
+        // In a deeper block, which may be a loop, a later change counts for the next round.
+        let is_deeper =
+            self.indentation(expression.start()) > self.indentation(assignment.statement.start());
         let rebound = self.stores.iter().any(|(stored, range)| {
             range.start() >= assignment.statement.end()
-                && range.start() < expression.start()
+                && (is_deeper || range.start() < expression.start())
                 && used.loads.iter().any(|load| load == stored)
         });
         if rebound {
@@ -159,6 +164,30 @@ impl<'a> Context<'a> {
             value: assignment.value,
             through: Some(assignment),
         }
+    }
+
+    /// How far the line of an offset is indented.
+    fn indentation(&self, offset: TextSize) -> usize {
+        let offset = offset.to_usize();
+        let line_start = self.source[..offset].rfind('\n').map_or(0, |end| end + 1);
+        let line = &self.source[line_start..];
+        line.len() - line.trim_start_matches([' ', '\t']).len()
+    }
+
+    /// Whether the block of a statement ends before `offset`: an assignment in a branch does not
+    /// always happen, and a branch must not lose its only statement.
+    fn is_left_between(&self, statement: TextRange, offset: TextSize) -> bool {
+        let indentation = self.indentation(statement.start());
+        let end = statement.end().to_usize();
+        let until = offset.to_usize();
+        let until = self.source[until..]
+            .find('\n')
+            .map_or(self.source.len(), |length| until + length);
+        self.source[end..until].lines().skip(1).any(|line| {
+            let text = line.trim_start();
+            let is_code = !text.is_empty() && !text.starts_with('#');
+            is_code && line.len() - text.len() < indentation
+        })
     }
 
     /// Whether the variable of an assignment is read outside these ranges.

@@ -323,3 +323,29 @@ fn methods_of_the_programs_own_class_are_not_taken_for_tensor_methods() {
             .all(|(rule, _)| rule != "log_softmax")
     );
 }
+
+#[test]
+fn an_intermediate_of_a_branch_is_not_followed() {
+    let source = "import torch\ndef f(x, p=None):\n    if x is not None:\n        q = torch.softmax(x, dim=1)\n    return torch.log(q)\n";
+    assert!(
+        fixed(source, "log")
+            .iter()
+            .all(|(rule, _)| rule != "log_softmax")
+    );
+    check(
+        "log_softmax",
+        "log",
+        "import torch\ndef f(x):\n    q = torch.softmax(x, dim=1)\n    if x is not None:\n\n        # deeper\n        return torch.log(q)\n",
+        "import torch\ndef f(x):\n    if x is not None:\n\n        # deeper\n        return torch.log_softmax(x, dim=1)\n",
+    );
+}
+
+#[test]
+fn an_intermediate_from_before_a_loop_is_not_followed_when_the_loop_changes_its_input() {
+    let source = "import torch\np = torch.softmax(x, dim=1)\nfor _ in range(3):\n    loss = torch.log(p)\n    x = x - 1\n";
+    assert!(
+        fixed(source, "log")
+            .iter()
+            .all(|(rule, _)| rule != "log_softmax")
+    );
+}
