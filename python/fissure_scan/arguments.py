@@ -25,8 +25,9 @@ class Arguments:
 
     def __init__(self, function, shape, labels, library):
         self.values = {}
-        self.star = None
         self.shape = shape
+        self.labels = labels
+        self.library = library
         signature = inspect.signature(function)
         generator = _Generator(library, shape, labels)
         for name, parameter in signature.parameters.items():

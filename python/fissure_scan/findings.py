@@ -30,6 +30,7 @@ class Found:
         self.visible = True
         self.reason = None
         self.elapsed = None
+        self.arguments = None       # of a target function, when they are not the usual ones
         self.level, self.ratio, self.largest = self._level(level)
         self.severity = self._severity()
 

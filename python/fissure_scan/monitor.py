@@ -32,6 +32,10 @@ class Policy:
         self.backward_limit = backward_limit  # stop after so many backward passes
 
 
+# Recording stops when the kept tensors reach about this size.
+KEPT_BYTES = 1 << 30
+
+
 class Monitor:
     def __init__(self, users, policy, settings):
         self.users = users
@@ -47,6 +51,7 @@ class Monitor:
         self.weights = 0
         self.entering = 0
         self.gradient_watch = None
+        self.kept_bytes = 0
 
     # Inputs ------------------------------------------------------------------------------------
 
@@ -160,7 +165,8 @@ class Monitor:
                     backend.library)
         outputs = flatten(output if isinstance(output, (tuple, list)) else (output,), [])
         node.output = outputs[0] if outputs else None
-        keep = len(trace.nodes) < self.policy.node_limit
+        # Tensors are kept so that their identities stay unique; a long run cannot keep them all.
+        keep = len(trace.nodes) < self.policy.node_limit and self.kept_bytes < KEPT_BYTES
         self._judge(backend, node, outputs, bad_before, in_place)
         for value in inputs:
             producer = trace.producers.get(id(value))
@@ -171,10 +177,9 @@ class Monitor:
             for value in outputs:
                 trace.producers[id(value)] = node
                 trace.keep.append(value)
+                self.kept_bytes += backend.count(value) * 8
         for value in outputs:
             self.derived.add(id(value))
-            if not keep:
-                trace.keep.append(value)
         if shadow is not None:
             shadow.after(backend, node, outputs, prepared)
         if self.gradient_watch is not None and keep:

@@ -27,6 +27,8 @@ def script(program, found, folder):
     lines.append("numpy.set_printoptions(threshold=40)")
     if torch_used:
         lines.append("torch.set_printoptions(threshold=40)")
+    lines += ["", "# Whether the operation alone fails; decides for NumPy, whose operations inside an",
+              "# expression plain Python cannot watch.", "ALONE = False"]
     alone = _operation_alone(failure)
     if alone:
         lines += ["", "# The operation alone, on the operands it had."] + alone
@@ -51,7 +53,7 @@ def script(program, found, folder):
     lines.append("}")
     if program.synthesised is not None:
         lines.append("CALL = {")
-        for name, value in program.synthesised.values.items():
+        for name, value in (found.arguments or program.synthesised).values.items():
             if hasattr(value, "shape"):
                 lines.append("    %r: %s," % (name, _literal(value)))
             else:
@@ -113,6 +115,14 @@ def _recorded(failure):
 
 
 def _operation_alone(failure):
+    if failure.library == "numpy" and failure.oracle == "wraparound":
+        dtype = str(failure.output.dtype)
+        return ["operand = %s" % _literal(failure.arguments[0]),
+                "result = operand.astype(%r)" % dtype,
+                "print(operand, 'as', %r, result)" % dtype,
+                "limits = numpy.iinfo(%r)" % dtype,
+                "ALONE = bool((operand <= limits.min - 1.0).any() "
+                "or (operand >= limits.max + 1.0).any())"]
     path = function_path(failure.function, failure.library)
     if path is None or failure.oracle not in ("nonfinite", "range", "wraparound"):
         return None
@@ -121,7 +131,10 @@ def _operation_alone(failure):
         arguments += ["%s=%s" % (key, _argument(value)) for key, value in failure.keywords.items()]
     except TypeError:
         return None
-    return ["result = %s(%s)" % (path, ", ".join(arguments)), "print(%r, result)" % path]
+    lines = ["result = %s(%s)" % (path, ", ".join(arguments)), "print(%r, result)" % path]
+    if failure.library == "numpy" and failure.oracle == "nonfinite":
+        lines.append("ALONE = not bool(numpy.isfinite(result).all())")
+    return lines
 
 
 def _argument(value):

@@ -8,9 +8,21 @@ import time
 from . import precision, reproduce, soft_assertions
 from .arguments import Arguments, plans
 from .candidates import Variable
+from .findings import Found
 from .monitor import Policy
 from .program import Program, TargetError
 from .search import Search
+
+
+# Larger inputs are left as they are: candidates are arrays of doubles of the same size.
+LARGEST_INPUT = 20000000
+
+
+def elements(shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return count
 
 
 class Session:
@@ -118,7 +130,8 @@ class Session:
             if info.kind != "weight" and info.low is None and info.high is None:
                 info.low, info.high = config["min_value"], config["max_value"]
             low, high = ranges.get(info.name, (None, None))
-            if sum(info.shape() or [1]) > 50000000:
+            if elements(info.shape()) > LARGEST_INPUT:
+                self._note("%s is too large to be searched" % info.name)
                 continue
             variable = Variable(info, low, high)
             (weights if info.kind == "weight" else inputs).append(variable)
@@ -136,11 +149,39 @@ class Session:
         self.search.run_levels(self.plan["level"])
         if not self.search.over() and not config["stop_on_failure"]:
             precision.examine(self.search, self.plan["level"])
+        if self.program.function and self.plan["level"] >= 2 and not self.search.over():
+            self._try_shapes()
         ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
         for number, found in enumerate(ordered):
             self._report(number, found)
         self.channel.emit("searched", seconds=time.perf_counter() - started,
                           runs=self.search.runs, out_of_time=self.search.budget.over())
+
+    def _try_shapes(self):
+        """A function target with one sample, one element, and nothing at all."""
+        usual = self.program.synthesised
+        shape = usual.shape
+        variants = [("a single sample", (1,) + tuple(shape[1:])),
+                    ("a single element", (1,) * len(shape)), ("no element", (0,) + shape[1:])]
+        for label, changed in variants:
+            if not shape or changed == tuple(shape):
+                continue
+            other = Arguments(self.program.target(), changed, usual.labels, usual.library)
+            self.program.synthesised = other
+            self.program.settings.infos = {}
+            trace = self.program.run(Policy(time_limit=self.search.time_limit))
+            self.search.runs += 1
+            for failure in trace.failures:
+                if failure.site.key() in self.search.found:
+                    continue
+                found = Found(failure, {}, 0, label, self.search)
+                found.level, found.severity, found.arguments = 2, "high", other
+                if label == "no element":
+                    found.severity = "theoretical"
+                    found.reason = "with an empty input only"
+                self.search.found[failure.site.key()] = found
+        self.program.synthesised = usual
+        self.program.settings.infos = self.baseline.inputs
 
     def _note(self, text):
         self.channel.emit("note", text=text)
@@ -204,10 +245,19 @@ class Session:
 
     def _judge_fix(self, found):
         limit = self.search.time_limit * 4
+        usual = self.program.synthesised
+        if found.arguments is not None:
+            self.program.synthesised = found.arguments
+        try:
+            return self._judge_runs(found, limit)
+        finally:
+            self.program.synthesised = usual
+
+    def _judge_runs(self, found, limit):
         own = self.program.run(Policy(watch_gradients=True, time_limit=limit))
         if own.error is not None and self.baseline.error is None:
             return False, "the changed program raises %s: %s" % own.error[:2]
-        if found.level > 0:
+        if found.level > 0 and found.arguments is None:
             if own.failures:
                 return False, "the changed program fails on its own data"
             difference = compare_results(self.baseline, own)

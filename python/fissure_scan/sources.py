@@ -46,7 +46,7 @@ def source_range(name, arguments, keywords, values):
         return low, high, why, None
     if name in CONSTANT:
         return None, None, "a constant of the program", "a constant of the program"
-    if count > 1 and whole and minimum >= 0.0 and maximum <= 1.0:
+    if count >= 4 and whole and minimum == 0.0 and maximum == 1.0:
         return 0.0, 1.0, "all values are 0 or 1", None
     if count == 1:
         return None, None, "a literal number", "a single literal number"

@@ -263,9 +263,10 @@ class TorchMode(TorchFunctionMode):
     def _mark(self, value):
         values = value if isinstance(value, (tuple, list)) else (value,)
         for item in values:
-            if isinstance(item, torch.Tensor):
+            if isinstance(item, torch.Tensor) and id(item) not in self.monitor.derived:
                 self.monitor.derived.add(id(item))
-                self.monitor.trace.keep.append(item)
+                if len(self.monitor.trace.keep) < 4 * self.monitor.policy.node_limit:
+                    self.monitor.trace.keep.append(item)
 
     def _source(self, name, arguments, keywords, value, frame):
         monitor = self.monitor

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
 
+use fissure_numeric::registry::Registry;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,39 +23,64 @@ struct Program {
     level: String,
 }
 
+/// A line of scan_examples.py.
+#[derive(Debug, Deserialize)]
+struct Scanned {
+    file: PathBuf,
+    findings: Vec<Found>,
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Found {
+    function: String,
+    line: usize,
+    oracle: String,
+    also: Vec<String>,
+    level: String,
+    producer: String,
+    /// Exit code of reproduce.py.
+    reproduced: Option<i64>,
+}
+
 fn examples() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/numeric")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../examples/numeric")
+        .canonicalize()
+        .unwrap()
 }
 
 fn manifest() -> Vec<Program> {
-    let path = examples().join("manifest.toml");
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = std::fs::read_to_string(examples().join("manifest.toml")).unwrap();
     toml::from_str::<Manifest>(&text).unwrap().program
 }
 
-/// Runs `check` on every program, two at a time; every complaint is shown at once.
-fn for_each(check: impl Fn(&Program) -> Option<String> + Sync) {
-    let waiting = Mutex::new(manifest());
-    let complaints = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                loop {
-                    let Some(program) = waiting.lock().unwrap().pop() else {
-                        break;
-                    };
-                    if let Some(complaint) = check(&program) {
-                        complaints
-                            .lock()
-                            .unwrap()
-                            .push(format!("{}: {complaint}", program.name));
-                    }
-                }
-            });
-        }
-    });
-    let complaints = complaints.into_inner().unwrap();
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+fn scan_all(python: &Path, files: &[PathBuf]) -> Vec<Scanned> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = tempfile::tempdir().unwrap();
+    let registered: Vec<String> = Registry::embedded()
+        .functions()
+        .iter()
+        .map(|function| function.name.clone())
+        .collect();
+    let run = Command::new(python)
+        .arg(here.join("tests/integration/scan_examples.py"))
+        .arg(here.join("../../python"))
+        .arg(output.path())
+        .arg(registered.join(","))
+        .args(files)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    String::from_utf8_lossy(&run.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn marked_line(file: &Path) -> usize {
@@ -72,58 +97,36 @@ fn every_planted_fault_is_found_and_its_reproducer_reproduces_it() {
     let Some(python) = crate::support::python_with_torch() else {
         return;
     };
-    for_each(|program| {
-        let file = examples().join(&program.file);
-        let line = marked_line(&file);
-        let output = tempfile::tempdir().unwrap();
-        let options = crate::support::options(&python, file.to_str().unwrap(), output.path());
-        let report = crate::support::run(&options);
-        let seen: Vec<String> = report
-            .findings
-            .iter()
-            .map(|finding| {
-                let event = &finding.event;
-                format!(
-                    "{}:{} {} by {} at {} ({})",
-                    event.site.function,
-                    event.site.line,
-                    event.oracle,
-                    event.producer,
-                    event.level,
-                    event.severity
-                )
-            })
-            .collect();
-        let found = report.findings.iter().find(|finding| {
-            let event = &finding.event;
-            event.site.line == line
-                && (event.site.function == program.function
-                    || program.producers.contains(&event.producer))
-                && (program.oracles.contains(&event.oracle)
-                    || event
+    let programs = manifest();
+    let files: Vec<PathBuf> = programs
+        .iter()
+        .map(|program| examples().join(&program.file))
+        .collect();
+    let scanned = scan_all(&python, &files);
+    assert_eq!(scanned.len(), programs.len());
+    let mut complaints = Vec::new();
+    for (program, scanned) in programs.iter().zip(&scanned) {
+        let line = marked_line(&scanned.file);
+        let found = scanned.findings.iter().find(|found| {
+            found.line == line
+                && (found.function == program.function
+                    || program.producers.contains(&found.producer))
+                && (program.oracles.contains(&found.oracle)
+                    || found
                         .also
                         .iter()
                         .any(|oracle| program.oracles.contains(oracle)))
-                && event.level <= program.level
+                && found.level <= program.level
         });
-        let Some(found) = found else {
-            return Some(format!(
-                "{} at line {line} is not found; found: {seen:?}, problems: {:?}",
-                program.function, report.problems
-            ));
-        };
-        let script = found.event.folder.join("reproduce.py");
-        let run = Command::new(&python).arg(&script).output().unwrap();
-        if run.status.code() != Some(1) {
-            return Some(format!(
-                "reproduce.py ends with {}:\n{}{}",
-                run.status,
-                String::from_utf8_lossy(&run.stdout),
-                String::from_utf8_lossy(&run.stderr)
-            ));
+        match found {
+            None => complaints.push(format!("{}: line {line}: {scanned:?}", program.name)),
+            Some(found) if found.reproduced != Some(1) => {
+                complaints.push(format!("{}: reproduce.py: {found:?}", program.name));
+            }
+            Some(_) => {}
         }
-        None
-    });
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
 #[test]
@@ -131,29 +134,16 @@ fn nothing_is_reported_on_the_stable_twins() {
     let Some(python) = crate::support::python_with_torch() else {
         return;
     };
-    for_each(|program| {
-        let file = examples().join(&program.twin);
-        let output = tempfile::tempdir().unwrap();
-        let options = crate::support::options(&python, file.to_str().unwrap(), output.path());
-        let report = crate::support::run(&options);
-        if report.own_run.is_none() || !report.problems.is_empty() {
-            return Some(format!("the scan is not complete: {:?}", report.problems));
-        }
-        let alarms: Vec<String> = report
-            .findings
-            .iter()
-            .map(|finding| {
-                let event = &finding.event;
-                format!(
-                    "{} at line {}: {} ({}, {})",
-                    event.site.function, event.site.line, event.oracle, event.level, event.label
-                )
-            })
-            .collect();
-        if alarms.is_empty() {
-            None
-        } else {
-            Some(format!("false alarms: {alarms:?}"))
-        }
-    });
+    let files: Vec<PathBuf> = manifest()
+        .iter()
+        .map(|program| examples().join(&program.twin))
+        .collect();
+    let scanned = scan_all(&python, &files);
+    assert_eq!(scanned.len(), files.len());
+    let alarms: Vec<String> = scanned
+        .iter()
+        .filter(|scanned| !scanned.findings.is_empty() || scanned.error.is_some())
+        .map(|scanned| format!("{scanned:?}"))
+        .collect();
+    assert!(alarms.is_empty(), "{}", alarms.join("\n"));
 }
