@@ -2,6 +2,7 @@
 and the same region in lower precision."""
 
 import sys
+import time
 
 from . import candidates, oracles, patterns
 from .findings import Found
@@ -44,6 +45,7 @@ def examine(search, level):
             failure = Failure(oracle, node, detail, node.arguments, node.keywords,
                               node.output.detach().clone())
             found = Found(failure, overrides, 0, label, search)
+            found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
             if found.severity != "theoretical":
                 search.found[node.site.key()] = found
                 search.note("%s %s at %s: %s" % (found.severity, oracle, node.site, label))

@@ -48,6 +48,7 @@ class Search:
         self.found = {}                     # site key -> Found
         self.tried = set()
         self.shrunk = {}
+        self.shrinking = 0.0                # seconds spent on making failing inputs smaller
         self.site_deadline = 0.0
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
@@ -160,11 +161,23 @@ class Search:
         return new
 
     def _accept(self, failure, overrides, level, label):
-        small = shrink(self, failure, overrides) if level < 4 else overrides
+        confirmed = None
+        if level < 4:
+            # Seen twice before it is worth shrinking; shrinking does not count as search time.
+            if not any(other.site == failure.site for other in self.failures(overrides)):
+                return False
+            confirmed = time.perf_counter() - self.budget.started - self.shrinking
+            begun = time.perf_counter()
+            small = shrink(self, failure, overrides)
+            self.shrinking += time.perf_counter() - begun
+        else:
+            small = overrides
         found = Found(failure, small, level, label, self)
         if not found.confirm():
             return False
-        found.elapsed = time.perf_counter() - self.budget.started
+        found.elapsed = confirmed
+        if found.elapsed is None:
+            found.elapsed = time.perf_counter() - self.budget.started - self.shrinking
         held = self.found.get(failure.site.key())
         if held is None or found.rank() < held.rank():
             self.found[failure.site.key()] = found

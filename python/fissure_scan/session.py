@@ -1,5 +1,6 @@
 """One scan: own run, what was understood, search, findings, then the checks of proposed fixes."""
 
+import gc
 import json
 import os
 import sys
@@ -121,6 +122,10 @@ class Session:
 
     def run_search(self):
         started = time.perf_counter()
+        # The libraries' objects are here to stay: looking through them for garbage again and again
+        # would cost more than the runs.
+        gc.collect()
+        gc.freeze()
         infos = [info for info in self.baseline.inputs.values()
                  if not info.frozen and 0 not in info.shape()]
         ranges = self.plan.get("inputs", {})

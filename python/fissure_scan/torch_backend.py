@@ -1,5 +1,7 @@
 """Interception of torch: functions, methods, operators and what module classes call."""
 
+import math
+
 import torch
 from torch.overrides import TorchFunctionMode
 
@@ -36,11 +38,10 @@ class TorchBackend:
             return True
         # One reduction instead of a mask: a sum of finite values can overflow, so only a finite
         # sum is an answer.
-        with torch.no_grad():
-            detached = value.detach()
-            if bool(torch.isfinite(detached.sum())):
-                return True
-            return bool(torch.isfinite(detached).all())
+        detached = value.detach()
+        if math.isfinite(detached.sum().item()):
+            return True
+        return bool(torch.isfinite(detached).all())
 
     def has_nan(self, value):
         return self.is_float(value) and bool(torch.isnan(value.detach()).any())
