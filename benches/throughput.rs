@@ -47,7 +47,10 @@ fn main() -> anyhow::Result<()> {
     let scratch = tempfile::tempdir()?;
     let tools = hypothesis_folder()?;
     let paths = [root().join("examples/specs"), root().join("benches/specs")];
-    let loaded = fissure_spec::load_paths(&paths)?;
+    let collection = fissure_spec::load_paths(&paths);
+    if let Some(error) = collection.failed.into_iter().next() {
+        return Err(error.into());
+    }
     let pool = start_pool(&python, scratch.path())?;
     println!(
         "torch {} on Python {}, one worker\n",
@@ -67,8 +70,8 @@ fn main() -> anyhow::Result<()> {
         "cost µs"
     );
     let mut rows: Vec<Row> = Vec::new();
-    for file in loaded.files {
-        let spec = file?.spec;
+    for loaded in collection.loaded {
+        let spec = loaded.spec;
         if rows.iter().any(|row| row.title == spec.api.title) {
             continue;
         }

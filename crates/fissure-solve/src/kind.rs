@@ -1,6 +1,9 @@
 //! What sorts of value a parameter may get, and which is the likeliest.
 
-use fissure_model::{DtypeTerm, Element, Param, Role, Spec, Structure, TensorKind, Value};
+use fissure_model::{
+    Comparison, DtypeTerm, Element, Expression, NdimTerm, Param, Role, Spec, Structure, TensorKind,
+    Value,
+};
 use fissure_spec::Kind;
 
 use crate::compiled::CompiledParam;
@@ -57,8 +60,15 @@ pub(crate) fn kinds_of(
     }
     let hints = &compiled.hints;
     let says = |wanted: fn(&Kind) -> bool| hints.kinds.iter().any(wanted);
-    // A name counts where the documentation states nothing.
-    let named = if hints.kinds.is_empty() {
+    // Files give rank 0 to plain numbers; what is meant to be a tensor is listed as one.
+    let plain = constraint.tensors.is_empty()
+        && !constraint.ndims.is_empty()
+        && constraint
+            .ndims
+            .iter()
+            .all(|term| *term == NdimTerm::Is(Comparison::Equal, Expression::Number(0.0)));
+    // A name counts where neither constraint nor documentation states anything.
+    let named = if hints.kinds.is_empty() && !plain {
         name_says(&param.name, spec.api.layer)
     } else {
         NameSays::Nothing
@@ -84,7 +94,9 @@ pub(crate) fn kinds_of(
                 | Kind::File
         )
     });
-    let says_leaf = says_leaf || matches!(named, NameSays::Int | NameSays::Float | NameSays::Text);
+    let says_leaf = says_leaf
+        || plain && hints.kinds.is_empty()
+        || matches!(named, NameSays::Int | NameSays::Float | NameSays::Text);
     let silent = hints.kinds.is_empty() && named == NameSays::Nothing;
     let listed = containers_listed(constraint);
     // With every symbol free and nothing known, what some call could allow is allowed.

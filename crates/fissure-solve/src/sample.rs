@@ -14,6 +14,12 @@ use crate::random::Random;
 use crate::shape::{SCHEMES, SIZES, Scheme};
 use crate::term::{Facts, Scope};
 
+/// Inputs up to this size are drawn freely.
+const ORDINARY_BYTES: u64 = 128 << 10;
+/// Larger ones are kept this often: a few of them find what only large tensors show, more would
+/// cost the time of thousands of small ones.
+const LARGE_SHARE: f64 = 0.1;
+
 /// A draw that led nowhere: no value of this parameter fits what was drawn before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unsatisfied {
@@ -138,7 +144,8 @@ impl<'a> Call<'a> {
             None if plan.order.iter().any(|index| *index >= plan.own) => Some(Vec::new()),
             None => None,
         };
-        if self.bytes > plan.max_tensor_bytes {
+        let large = self.bytes > ORDINARY_BYTES && !self.small && !self.random.chance(LARGE_SHARE);
+        if large || self.bytes > plan.max_tensor_bytes {
             return Err(Unsatisfied::TOO_LARGE);
         }
         let mut arguments = Vec::with_capacity(plan.own);

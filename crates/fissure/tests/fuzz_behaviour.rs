@@ -177,7 +177,9 @@ fn killing_fissure_loses_no_finding_that_was_reported_and_leaves_no_process() {
     wait_for(|| segv_finding(&context).is_some());
     child.kill().unwrap();
     child.wait().unwrap();
-    let folder = context.path("out/findings").join(segv_finding(&context).unwrap());
+    let folder = context
+        .path("out/findings")
+        .join(segv_finding(&context).unwrap());
     assert_eq!(
         names(&folder),
         ["finding.json", "input.json", "log.txt", "reproduce.py"]

@@ -41,7 +41,7 @@ const HARMLESS: &[&str] = &[
     "write_inside",
 ];
 
-const INPUTS: u64 = 40;
+const INPUTS: u64 = 120;
 
 fn summary(stdout: &str) -> Value {
     serde_json::from_str(stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))

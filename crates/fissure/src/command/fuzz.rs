@@ -185,7 +185,7 @@ fn style(args: &FuzzArgs) -> Style {
     }
 }
 
-/// What the files say and we do not support is told, never dropped in silence; in short when there
+/// What the files say and we do not support or read otherwise is told, never dropped in silence; in short when there
 /// is a lot of it.
 fn warn(plan: &Plan, verbose: bool) {
     const SHOWN: usize = 5;
@@ -201,6 +201,14 @@ fn warn(plan: &Plan, verbose: bool) {
         eprintln!(
             "warning: {} more about the constraint files (fissure specs check shows all)",
             plan.warnings.len() - shown
+        );
+    }
+    if plan.repairs > 0 {
+        eprintln!(
+            "note: {} constraint{} read as the documented type (fissure specs show names them, \
+             --no-repair keeps the list)",
+            plan.repairs,
+            if plan.repairs == 1 { " is" } else { "s are" },
         );
     }
 }

@@ -46,6 +46,10 @@ pub struct FuzzArgs {
     #[arg(long, conflicts_with = "mode")]
     pub ignore: bool,
 
+    /// Keep constraints that contradict the type their own documentation states
+    #[arg(long)]
+    pub no_repair: bool,
+
     /// Inputs per API; -1 is without end [default: 2000]
     #[arg(
         long,

@@ -20,6 +20,8 @@ pub struct Plan {
     /// In the order asked for, grouped by nothing yet.
     pub specs: Vec<Spec>,
     pub warnings: Vec<Warning>,
+    /// Constraints read as their documentation states.
+    pub repairs: usize,
     pub workdir: PathBuf,
     pub timeout: Duration,
     pub run: RunOptions,
@@ -85,9 +87,15 @@ impl Plan {
         let workers = workers(args)?;
         // Last, so that a wrong flag is told before thousands of files are read.
         let (specs, warnings) = load_specs(args, is_docter)?;
+        let (specs, repairs) = if args.no_repair {
+            (specs, 0)
+        } else {
+            repair(specs)
+        };
         Ok(Plan {
             specs,
             warnings,
+            repairs,
             timeout: seconds_of(timeout, "--timeout")?,
             run: RunOptions {
                 seed,
@@ -225,6 +233,20 @@ fn load_specs(args: &FuzzArgs, is_docter: bool) -> anyhow::Result<(Vec<Spec>, Ve
         return Err(usage("no constraint file was found in what was named"));
     }
     Ok((specs, warnings))
+}
+
+/// Constraints that contradict the documented type are read as that type.
+fn repair(specs: Vec<Spec>) -> (Vec<Spec>, usize) {
+    let mut repairs = 0;
+    let specs = specs
+        .iter()
+        .map(|spec| {
+            let (spec, changes) = fissure_spec::repair(spec);
+            repairs += changes.len();
+            spec
+        })
+        .collect();
+    (specs, repairs)
 }
 
 fn share(value: Option<f64>, flag: &str) -> anyhow::Result<Option<f64>> {

@@ -24,9 +24,14 @@ pub fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
             }
         }
         Some(name) => {
-            let oracle = oracles.iter().find(|oracle| oracle.name == name).ok_or_else(|| {
-                usage(format!("there is no oracle {name}: fissure oracles lists them"))
-            })?;
+            let oracle = oracles
+                .iter()
+                .find(|oracle| oracle.name == name)
+                .ok_or_else(|| {
+                    usage(format!(
+                        "there is no oracle {name}: fissure oracles lists them"
+                    ))
+                })?;
             println!("{}", oracle.doc);
         }
     }

@@ -86,8 +86,10 @@ enum LayoutArg {
 }
 
 pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
-    let scan_target: ScanTarget =
-        args.target.parse().map_err(|error| usage(format!("{error}")))?;
+    let scan_target: ScanTarget = args
+        .target
+        .parse()
+        .map_err(|error| usage(format!("{error}")))?;
     let config = match &args.config {
         Some(path) => Config::load(path).map_err(|error| usage(error.to_string()))?,
         None => Config::default(),
@@ -120,7 +122,9 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     for remark in &options.config.remarks {
         console.remark(remark);
     }
-    let report = match scan(&options, &mut |progress| show(&console, &args.target, progress)) {
+    let report = match scan(&options, &mut |progress| {
+        show(&console, &args.target, progress)
+    }) {
         Ok(report) => report,
         Err(error @ (ScanError::Syntax(_) | ScanError::Read { .. })) => {
             return Err(usage(error.to_string()));
@@ -175,18 +179,28 @@ fn library_of(target: &ScanTarget) -> &'static str {
 }
 
 fn folder_name(target: &str) -> String {
-    let short = target.rsplit('/').next().unwrap_or(target).replace(".py", "");
+    let short = target
+        .rsplit('/')
+        .next()
+        .unwrap_or(target)
+        .replace(".py", "");
     let safe: String = short
         .chars()
         .map(|character| {
-            if character.is_alphanumeric() || "._-".contains(character) { character } else { '-' }
+            if character.is_alphanumeric() || "._-".contains(character) {
+                character
+            } else {
+                '-'
+            }
         })
         .collect();
     format!("scan-{safe}")
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    let number: f64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number of seconds"))?;
     Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
 }
 
@@ -205,10 +219,16 @@ fn input_range(text: &str) -> Result<(String, Bounds), String> {
         if text.trim().is_empty() {
             Ok(None)
         } else {
-            text.trim().parse().map(Some).map_err(|_| format!("`{text}` is not a number"))
+            text.trim()
+                .parse()
+                .map(Some)
+                .map_err(|_| format!("`{text}` is not a number"))
         }
     };
-    let bounds = Bounds { low: bound(low)?, high: bound(high)? };
+    let bounds = Bounds {
+        low: bound(low)?,
+        high: bound(high)?,
+    };
     if let (Some(low), Some(high)) = (bounds.low, bounds.high)
         && low > high
     {
@@ -225,11 +245,23 @@ mod tests {
     fn ranges_may_be_open_on_either_side() {
         assert_eq!(
             input_range("x=0:1"),
-            Ok(("x".into(), Bounds { low: Some(0.0), high: Some(1.0) }))
+            Ok((
+                "x".into(),
+                Bounds {
+                    low: Some(0.0),
+                    high: Some(1.0)
+                }
+            ))
         );
         assert_eq!(
             input_range("x=:1e4"),
-            Ok(("x".into(), Bounds { low: None, high: Some(1e4) }))
+            Ok((
+                "x".into(),
+                Bounds {
+                    low: None,
+                    high: Some(1e4)
+                }
+            ))
         );
         assert!(input_range("x=2:1").is_err());
         assert!(input_range("x").is_err());

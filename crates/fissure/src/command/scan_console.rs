@@ -35,8 +35,10 @@ impl Console {
     }
 
     pub fn started(&self, target: &str, versions: &BTreeMap<String, String>) {
-        let versions: Vec<String> =
-            versions.iter().map(|(name, version)| format!("{name} {version}")).collect();
+        let versions: Vec<String> = versions
+            .iter()
+            .map(|(name, version)| format!("{name} {version}"))
+            .collect();
         self.line(&format!("scan {target} ({})", versions.join(", ")));
     }
 
@@ -66,8 +68,7 @@ impl Console {
     pub fn inputs(&self, inputs: &[InputEvent]) {
         let (weights, others): (Vec<_>, Vec<_>) =
             inputs.iter().partition(|input| input.kind == "weight");
-        let (frozen, free): (Vec<_>, Vec<_>) =
-            others.into_iter().partition(|input| input.frozen);
+        let (frozen, free): (Vec<_>, Vec<_>) = others.into_iter().partition(|input| input.frozen);
         self.line(&format!("  inputs it may change: {}", free.len()));
         for input in free {
             self.line(&format!(
@@ -86,7 +87,10 @@ impl Console {
         }
         if self.verbose {
             for input in frozen {
-                self.line(&format!("    not {} at line {}: {}", input.name, input.line, input.why));
+                self.line(&format!(
+                    "    not {} at line {}: {}",
+                    input.name, input.line, input.why
+                ));
             }
         }
         self.line("  (--input NAME=low:high, --freeze NAME, --weights, --level correct this)");
@@ -116,13 +120,20 @@ impl Console {
             return Ok(());
         }
         for problem in &report.problems {
-            println!("\n{}: {}", if problem.fatal { "error" } else { "warning" }, problem.message);
+            println!(
+                "\n{}: {}",
+                if problem.fatal { "error" } else { "warning" },
+                problem.message
+            );
         }
         for finding in &report.findings {
             show_finding(finding);
         }
         if !report.notes.is_empty() {
-            println!("\n{} notes (not counted; --strict counts them):", report.notes.len());
+            println!(
+                "\n{} notes (not counted; --strict counts them):",
+                report.notes.len()
+            );
             for note in &report.notes {
                 let event = &note.event;
                 println!(
@@ -130,7 +141,10 @@ impl Console {
                     file_name(&event.site.file),
                     event.site.line,
                     event.site.function,
-                    event.reason.as_deref().unwrap_or("only at magnitudes where correct code overflows too")
+                    event
+                        .reason
+                        .as_deref()
+                        .unwrap_or("only at magnitudes where correct code overflows too")
                 );
             }
         }
@@ -147,7 +161,11 @@ impl Console {
                 count => format!("{count} findings"),
             },
             reached,
-            if missed == 0 { String::new() } else { format!(" ({missed} never)") },
+            if missed == 0 {
+                String::new()
+            } else {
+                format!(" ({missed} never)")
+            },
             report.runs,
             report.search_seconds
         );
@@ -189,7 +207,10 @@ fn show_finding(finding: &ScanFinding) {
             number(input.largest.as_ref())
         );
     }
-    println!("  reproduce: python {}", event.folder.join("reproduce.py").display());
+    println!(
+        "  reproduce: python {}",
+        event.folder.join("reproduce.py").display()
+    );
     match (&finding.fix, &finding.precondition) {
         (Some(fix), _) => {
             println!("  fix (checked): {}", fix.title);
@@ -220,7 +241,9 @@ fn range(low: Option<f64>, high: Option<f64>) -> String {
 
 fn number(value: Option<&serde_json::Value>) -> String {
     match value.and_then(serde_json::Value::as_f64) {
-        Some(number) if number == 0.0 || (1e-3..1e6).contains(&number.abs()) => format!("{number:.6}"),
+        Some(number) if number == 0.0 || (1e-3..1e6).contains(&number.abs()) => {
+            format!("{number:.6}")
+        }
         Some(number) => format!("{number:.6e}"),
         None => "?".to_owned(),
     }
