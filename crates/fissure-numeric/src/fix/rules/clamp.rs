@@ -200,13 +200,23 @@ pub(super) fn sqrt_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewri
     let Some(operation) = named(context, root, &["sqrt", "rsqrt"]) else {
         return Vec::new();
     };
+    let is_difference = operation
+        .operand(0)
+        .and_then(|operand| context.followed_operation(operand, &["sub"]))
+        .is_some();
+    let explanation = if is_difference {
+        "A negative argument is NaN, and at exactly 0 the gradient is infinite. The floor prevents \
+         the NaN only: the digits that a difference of nearly equal numbers loses stay lost."
+    } else {
+        "A negative argument is NaN, and at exactly 0 the gradient is infinite."
+    };
     with_operand(
         context,
         root,
         &operation,
         0,
         "keep the argument of the root at or above 1e-12",
-        "A negative argument is NaN, and at exactly 0 the gradient is infinite.",
+        explanation,
         |text, is_numpy| floor(context, text, is_numpy, "1e-12"),
     )
 }

@@ -14,8 +14,8 @@ const NONZERO_TITLE: &str = "replace a divisor of 0 by 1";
 const NONZERO_EXPLANATION: &str =
     "The divisor may be exactly 0; a divisor of either sign is left as it is.";
 
-/// A floor under the divisor, or 1 instead of 0. The floor comes first only where the divisor
-/// cannot be negative: it would turn the sign of the quotient.
+/// A floor under the divisor, or 1 instead of 0. The floor comes first where the divisor cannot be
+/// negative, because it would turn the sign of the quotient, and for reciprocals.
 pub(super) fn denominator_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
     let names = ["div", "floor_divide", "remainder", "fmod", "reciprocal"];
     let Some(operation) = named(context, root, &names) else {
@@ -47,6 +47,11 @@ pub(super) fn denominator_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Ve
     for mut rewrite in replacement {
         rewrite.also.extend(helper.clone());
         found.push(rewrite);
+    }
+    // 1 / 0 stands for something large, which the floor keeps large.
+    let numerator = (position == 1).then(|| number(operation.operands[0]));
+    if numerator.is_none_or(|value| value.is_some_and(|value| value != 0.0)) {
+        return found;
     }
     in_order(context, divisor, found)
 }

@@ -69,6 +69,24 @@ fn divisors_that_cannot_be_negative_get_a_floor_in_every_form() {
 }
 
 #[test]
+fn reciprocals_stay_large_at_zero() {
+    check(
+        "denominator_clamp",
+        "div",
+        "import torch\nw = 1.0 / distance(a, b)\n",
+        "import torch\nw = 1.0 / distance(a, b).clamp_min(1e-12)\n",
+    );
+}
+
+#[test]
+fn a_floor_under_a_difference_does_not_promise_its_digits() {
+    let source = "import torch\ny = torch.sqrt(a - b)\n";
+    let analysis = super::analysed(source);
+    let fixes = crate::fix::propose(&analysis, &analysis.sites[0], source);
+    assert!(fixes[0].explanation.contains("stay lost"), "{fixes:#?}");
+}
+
+#[test]
 fn divisors_of_either_sign_get_another_value_at_zero_first() {
     check(
         "denominator_clamp",
