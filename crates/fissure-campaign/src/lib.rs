@@ -1,6 +1,6 @@
 //! The loop over APIs: generate, execute, judge, triage, store.
 //!
-//! [`run()`] drives one worker pool over any number of API plans and tells an observer what
+//! [`Campaign::run`] drives one worker pool over any number of API plans and tells an observer what
 //! happens as [`RunEvent`]s. What is found is on disk before the observer hears of it, so that
 //! killing the program loses nothing that was reported.
 
@@ -18,6 +18,6 @@ mod tally;
 pub use deny_list::{Denied, DenyList, title_matches};
 pub use event::RunEvent;
 pub use options::RunOptions;
-pub use run::{CampaignError, run};
+pub use run::{Campaign, CampaignError};
 pub use store::{FORMAT, RunFolder, RunHeader, StoreError};
 pub use tally::{ApiSummary, EndReason, RunSummary, Tally};

@@ -35,45 +35,53 @@ pub enum CampaignError {
     Pool(String),
 }
 
-/// Fuzzes every spec with the pool, and returns when all are done or `stop` is set.
-pub fn run(
-    specs: &[Spec],
-    pool: &Pool,
-    deny_list: Option<&DenyList>,
-    script: ScriptOptions,
-    options: &RunOptions,
-    folder: &mut RunFolder,
-    stop: &AtomicBool,
-    observer: &mut dyn FnMut(RunEvent<'_>),
-) -> Result<RunSummary, CampaignError> {
-    let workers = options.workers;
-    let confirmer = Confirmer::start(ConfirmOptions {
-        python: pool.info().executable.clone(),
-        script,
-        runs: options.confirm_runs,
-        threads: workers,
-    });
-    let mut run = Run {
-        specs,
-        pool,
-        deny_list,
-        options,
-        folder,
-        stop,
-        observer,
-        confirmer,
-        collector: Collector::default(),
-        lanes: HashMap::new(),
-        waiting: (0..specs.len()).collect(),
-        in_flight: HashMap::new(),
-        next_batch_id: 0,
-        summary: RunSummary::default(),
-        finished: Vec::new(),
-        seen: Vec::new(),
-        found: vec![Found::default(); specs.len()],
-        workers,
-    };
-    run.drive()
+/// What is fuzzed, with what, and how.
+pub struct Campaign<'a> {
+    pub specs: &'a [Spec],
+    pub pool: &'a Pool,
+    /// APIs to leave out.
+    pub deny_list: Option<DenyList>,
+    /// How a finding's script is run.
+    pub script: ScriptOptions,
+    pub options: &'a RunOptions,
+    /// Set from outside to end the run early, with its summary.
+    pub stop: &'a AtomicBool,
+}
+
+impl Campaign<'_> {
+    /// Fuzzes every spec, and returns when all are done or `stop` is set.
+    pub fn run(
+        &self,
+        folder: &mut RunFolder,
+        observer: &mut dyn FnMut(RunEvent<'_>),
+    ) -> Result<RunSummary, CampaignError> {
+        let confirmer = Confirmer::start(ConfirmOptions {
+            python: self.pool.info().executable.clone(),
+            script: self.script.clone(),
+            runs: self.options.confirm_runs,
+            threads: self.options.workers,
+        });
+        let mut run = Run {
+            specs: self.specs,
+            pool: self.pool,
+            deny_list: self.deny_list.as_ref(),
+            options: self.options,
+            folder,
+            stop: self.stop,
+            observer,
+            confirmer,
+            collector: Collector::default(),
+            lanes: HashMap::new(),
+            waiting: (0..self.specs.len()).collect(),
+            in_flight: HashMap::new(),
+            next_batch_id: 0,
+            summary: RunSummary::default(),
+            finished: Vec::new(),
+            seen: Vec::new(),
+            found: vec![Found::default(); self.specs.len()],
+        };
+        run.drive()
+    }
 }
 
 struct Run<'a> {
@@ -99,7 +107,6 @@ struct Run<'a> {
     seen: Vec<(usize, Instant, Signature)>,
     /// What was found, by position in `specs`: a finding may be confirmed after its API is done.
     found: Vec<Found>,
-    workers: usize,
 }
 
 #[derive(Clone, Default)]
@@ -160,7 +167,7 @@ impl Run<'_> {
     /// Keeps one API more under way than there are workers, so that one that waits (for feedback,
     /// for the watchdog) leaves nobody idle.
     fn open_lanes(&mut self) -> Result<(), CampaignError> {
-        while self.lanes.len() <= self.workers {
+        while self.lanes.len() <= self.options.workers {
             let Some(at) = self.waiting.pop_front() else {
                 break;
             };
@@ -248,7 +255,7 @@ impl Run<'_> {
 
     fn hand_out(&mut self) {
         // One batch running and two queued per worker: `submit` never blocks.
-        let capacity = self.workers * 3;
+        let capacity = self.options.workers * 3;
         let mut order: Vec<usize> = self.lanes.keys().copied().collect();
         order.sort_unstable();
         let mut progressed = true;
@@ -304,10 +311,8 @@ impl Run<'_> {
             } => {
                 if let Some((at, _)) = self.in_flight.get(&batch).copied() {
                     self.look(at, &input, &execution)?;
-                    let limit = matches!(
-                        execution.outcome,
-                        Outcome::Timeout | Outcome::OutOfMemory
-                    );
+                    let limit =
+                        matches!(execution.outcome, Outcome::Timeout | Outcome::OutOfMemory);
                     if let Some(lane) = self.lanes.get_mut(&at).filter(|_| limit) {
                         lane.count_hang();
                     }

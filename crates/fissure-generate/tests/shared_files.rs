@@ -6,13 +6,6 @@ use fissure_generate::{GenerateOptions, Generator};
 use fissure_model::{Intent, Mode};
 use fissure_solve::{Broken, Checker};
 
-/// The folder of constraint files that did not originate here, if this machine has it.
-fn shared_files() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3)?;
-    let folder = root.join("shared/data/docter");
-    folder.is_dir().then_some(folder)
-}
-
 fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -28,10 +21,8 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "says why nothing was tested")]
 fn every_reference_file_is_generated_for_as_its_constraints_say() {
-    let Some(folder) = shared_files() else {
-        eprintln!("skipped: the reference constraint files are not on this machine");
+    let Some(folder) = fissure_testing::shared("data/docter") else {
         return;
     };
     let mut files = Vec::new();

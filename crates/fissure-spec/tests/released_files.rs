@@ -4,23 +4,9 @@ use std::path::PathBuf;
 
 use fissure_spec::load_paths;
 
-/// The files are not part of the project; where they are absent, the test says so and passes.
-#[expect(clippy::print_stderr, reason = "a skipped test has to say so")]
-fn released_files() -> Option<PathBuf> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/docter");
-    if root.is_dir() {
-        return Some(root);
-    }
-    eprintln!(
-        "skipped: the released constraint files are absent ({})",
-        root.display()
-    );
-    None
-}
-
 #[test]
 fn all_5119_released_files_load_and_other_yaml_beside_them_is_skipped() {
-    let Some(root) = released_files() else { return };
+    let Some(root) = fissure_testing::shared("data/docter") else { return };
     let collection = load_paths(&[root]);
     let failures: Vec<String> = collection.failed.iter().map(ToString::to_string).collect();
     assert_eq!(failures, Vec::<String>::new());

@@ -151,8 +151,7 @@ fn check(python: &Path, package: &str, tensors: &[TensorValue], wrap: fn(TensorV
 
 #[test]
 fn torch_tensors_of_every_dtype_come_back_bit_for_bit() {
-    let Some(python) = common::python_with_torch() else {
-        eprintln!("skipped: FISSURE_TEST_PYTHON_TORCH names no Python with torch");
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let dtypes = [
@@ -181,8 +180,7 @@ fn torch_tensors_of_every_dtype_come_back_bit_for_bit() {
 /// Every bit pattern of the small floating types, as far as a literal can say it.
 #[test]
 fn every_small_float_comes_back_from_its_literal() {
-    let Some(python) = common::python_with_torch() else {
-        eprintln!("skipped: FISSURE_TEST_PYTHON_TORCH names no Python with torch");
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let two_bytes: Vec<u8> = (0..=u16::MAX).flat_map(u16::to_le_bytes).collect();
@@ -203,8 +201,7 @@ fn every_small_float_comes_back_from_its_literal() {
 
 #[test]
 fn quantized_and_sparse_tensors_and_library_objects_come_back() {
-    let Some(python) = common::python_with_torch() else {
-        eprintln!("skipped: FISSURE_TEST_PYTHON_TORCH names no Python with torch");
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let sparse = floats(&[2, 2], &[0.0, 1.5, 0.0, -2.0]);
@@ -241,13 +238,13 @@ fn quantized_and_sparse_tensors_and_library_objects_come_back() {
 
 #[test]
 fn numpy_arrays_of_every_dtype_come_back_bit_for_bit() {
-    let candidates = [Some(common::python3()), common::python_with_torch()];
+    let candidates = [Some(common::python3()), fissure_testing::torch_python()];
     let has_numpy = |python: &std::path::PathBuf| {
         let folder = tempfile::tempdir().unwrap();
         common::run_text(python, "import numpy\n", folder.path()).end == ScriptEnd::Exit(0)
     };
     let Some(python) = candidates.into_iter().flatten().find(has_numpy) else {
-        eprintln!("skipped: neither python3 nor FISSURE_TEST_PYTHON_TORCH has NumPy");
+        eprintln!("skipped: neither python3 nor the environment with torch has NumPy");
         return;
     };
     let dtypes = [

@@ -1,4 +1,4 @@
-//! PyTorch, where `FISSURE_TEST_PYTHON_TORCH` names an interpreter that has it.
+//! PyTorch, where it can be had.
 
 use std::fs;
 use std::path::Path;
@@ -58,13 +58,10 @@ struct Torch {
 }
 
 fn start(adjust: impl FnOnce(&mut PoolOptions)) -> Option<Torch> {
-    let Some(python) = std::env::var_os("FISSURE_TEST_PYTHON_TORCH") else {
-        println!("skipped: FISSURE_TEST_PYTHON_TORCH names no interpreter that has torch");
-        return None;
-    };
+    let python = fissure_testing::torch_python()?;
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     fs::write(folders[1].path().join("checks.py"), CHECKS).unwrap();
-    let mut options = PoolOptions::new(Path::new(&python), "torch", folders[0].path());
+    let mut options = PoolOptions::new(&python, "torch", folders[0].path());
     options.extra_path = vec![folders[1].path().to_owned()];
     options.timeout = Duration::from_secs(20);
     adjust(&mut options);

@@ -1,6 +1,6 @@
 //! Builders and a Python for the tests of this crate.
 
-#![expect(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -141,11 +141,6 @@ pub fn oldest_python() -> Option<PathBuf> {
 
 pub fn python3() -> PathBuf {
     python("python3").expect("the tests of this crate need python3")
-}
-
-/// The Python whose torch the tests may use, if the environment names one.
-pub fn python_with_torch() -> Option<PathBuf> {
-    std::env::var_os("FISSURE_TEST_PYTHON_TORCH").map(PathBuf::from)
 }
 
 /// Long enough for a library to be imported on a busy machine.

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
-use fissure_campaign::{DenyList, FORMAT, RunFolder, RunHeader, RunSummary};
+use fissure_campaign::{Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunSummary};
 use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
 use fissure_model::Spec;
 use fissure_report::{Progress, Style};
@@ -135,18 +135,16 @@ fn fuzz_package(
         sandbox,
         environment: vec![("PYTHONPATH".to_owned(), join_paths(&extra_path)?)],
     };
-    let deny_list = (!args.include_denied).then(DenyList::built_in);
-    let mut progress = Progress::new(style(args), args.verbose, specs.len());
-    let summary = fissure_campaign::run(
+    let campaign = Campaign {
         specs,
-        &pool,
-        deny_list.as_ref(),
+        pool: &pool,
+        deny_list: (!args.include_denied).then(DenyList::built_in),
         script,
-        &plan.run,
-        &mut folder,
+        options: &plan.run,
         stop,
-        &mut |event| progress.observe(event),
-    );
+    };
+    let mut progress = Progress::new(style(args), args.verbose, specs.len());
+    let summary = campaign.run(&mut folder, &mut |event| progress.observe(event));
     progress.finish();
     pool.stop();
     // The scratch folder holds only what targets wrote; what is worth keeping is elsewhere.

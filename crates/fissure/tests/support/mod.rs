@@ -1,6 +1,6 @@
 //! The real binary in a folder of its own.
 
-#![allow(dead_code, reason = "each test program uses its own part of this")]
+#![allow(dead_code, reason = "each test program uses its own part")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
