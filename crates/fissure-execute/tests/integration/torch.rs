@@ -1,7 +1,6 @@
 //! PyTorch, where it can be had.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
