@@ -1,14 +1,15 @@
 """`python start.py PLAN DESCRIPTOR`: one scan, told through an inherited socket."""
 
+import json
 import os
 import sys
 
 from .events import Channel
-from .session import Session, load
 
 
 def main():
-    plan = load(sys.argv[1])
+    with open(sys.argv[1], encoding="utf-8") as handle:
+        plan = json.load(handle)
     channel = Channel(int(sys.argv[2]))
     os.chdir(plan["directory"])
     sys.path[0] = plan["root"]
@@ -25,6 +26,8 @@ def main():
     if "torch" in versions:
         sys.modules["torch"].set_num_threads(1)
     channel.emit("started", versions=versions)
+    # After the libraries: the runtime adapts to those that are loaded.
+    from .session import Session
     session = Session(plan, channel)
     if session.start():
         session.run_search()

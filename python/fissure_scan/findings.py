@@ -132,10 +132,10 @@ class Found:
 
     def _recoverable(self, trace, shadow):
         """Is there a result downstream that fits the format when computed in wider floats?"""
-        if self.failure.domain or shadow is None:
+        if self.failure.domain or self.failure.name not in _MAGNITUDE:
             return True
-        if self.failure.name not in _MAGNITUDE:
-            return True
+        if shadow is None or self.failure.library != "torch":
+            return False
         import torch
         for node in trace.nodes:
             if node.output_bad and node.index > self.failure.index and \
@@ -172,8 +172,8 @@ class Found:
 
 
 _MAGNITUDE = soft_assertions.ARITHMETIC | {"pow", "square", "matmul", "norm", "prod", "cumprod",
-                                           "var", "std", "mse_loss", "cdist", "layer_norm",
-                                           "batch_norm", "cross_entropy"}
+                                           "var", "std", "mse_loss", "cdist", "cov", "corrcoef",
+                                           "layer_norm", "batch_norm", "cross_entropy"}
 
 
 def _signal(label):

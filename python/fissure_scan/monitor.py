@@ -7,7 +7,7 @@ it; it records, overrides inputs, and asks the oracles.
 from . import oracles, sources, soft_assertions
 from .monitor_tools import flatten
 from .trace import Failure, InputInfo, Node, Site, Trace
-from .users import local_name
+from .users import local_name, weight_name
 
 
 class StopRun(BaseException):
@@ -106,6 +106,11 @@ class Monitor:
         """An array nobody saw being made takes part in an operation: a weight or an opaque input."""
         if id(value) in self.derived or id(value) in self.known:
             return
+        if getattr(value, "fissure_traced", False):
+            # A view of a traced array: what it shows is an input or computed from one.
+            self.derived.add(id(value))
+            self.trace.keep.append(value)
+            return
         self.trace.keep.append(value)
         self.derived.add(id(value))
         if not backend.is_float(value) or frame is None:
@@ -124,7 +129,7 @@ class Monitor:
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, reason, _ = sources.source_range("data", (), {}, backend.statistics(value))
-            name = local_name(frame, value) or key.replace(":", "_")
+            name = local_name(frame, value) or weight_name(frame, value) or key.replace(":", "_")
             trace.inputs[key] = InputInfo(
                 key, kind, name, why, file, line, backend.copy(value),
                 None if kind == "weight" else low, None if kind == "weight" else high,

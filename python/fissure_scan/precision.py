@@ -4,7 +4,7 @@ and the same region in lower precision."""
 import sys
 import time
 
-from . import candidates, oracles, patterns
+from . import candidates, oracles
 from .findings import Found
 from .monitor import Policy
 from .trace import Failure
@@ -59,6 +59,7 @@ def judgements(backend, trace, shadow):
             if detail:
                 yield "other_framework", node, detail
                 break
+    from . import patterns
     pattern = patterns.examine(trace)
     if pattern is not None:
         yield pattern

@@ -1,7 +1,6 @@
 """One scan: own run, what was understood, search, findings, then the checks of proposed fixes."""
 
 import gc
-import json
 import os
 import sys
 import time
@@ -259,7 +258,9 @@ class Session:
             self.program.synthesised = usual
 
     def _judge_runs(self, found, limit):
-        own = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+        # A program that had to be stopped is compared up to the operation where it was.
+        end = self.baseline.operations if self.baseline.stopped is not None else None
+        own = self.program.run(Policy(watch_gradients=True, time_limit=limit, stop_after=end))
         if own.error is not None and self.baseline.error is None:
             return False, "the changed program raises %s: %s" % own.error[:2]
         if found.level > 0 and found.arguments is None:
@@ -270,7 +271,8 @@ class Session:
                 return False, difference
         failing = self.program.run(Policy(
             overrides=found.overrides, watch_gradients=self.search.trains,
-            backward_limit=1 if found.level not in (0, 4) else None, time_limit=limit))
+            backward_limit=1 if found.level not in (0, 4) else None, time_limit=limit,
+            stop_after=end))
         if failing.error is not None and self.baseline.error is None:
             return False, "the changed program raises %s: %s on the failing input" % \
                 failing.error[:2]
@@ -301,10 +303,3 @@ def _numbers(trace):
     if trace.result is not None and hasattr(trace.result, "detach"):
         found.extend(trace.result.detach().double().flatten()[:64].tolist())
     return [value for value in found if value == value and abs(value) != float("inf")]
-
-
-def load(path):
-    with open(path, encoding="utf-8") as handle:
-        return json.load(handle)
-
-

@@ -9,8 +9,10 @@ form.
 """
 
 import math
+import sys
 
-import torch
+# A program without torch is scanned without importing it; see `distances`.
+torch = sys.modules.get("torch")
 
 
 def _limits(tensor):
@@ -285,9 +287,11 @@ def announced(name):
 
 def distances(node, trace):
     """(label, elementwise distance) pairs of a torch node; NumPy nodes are turned into tensors."""
+    global torch
     rule = TABLE.get(node.name)
     if rule is None or node.library != "torch":
         return []
+    torch = sys.modules["torch"]
     try:
         return [pair for pair in rule(node, trace) if pair[1] is not None]
     except (TypeError, AttributeError, IndexError, RuntimeError):

@@ -88,6 +88,23 @@ def _target_text(target):
     return None
 
 
+def weight_name(frame, value):
+    """The name of a parameter inside a module that the frame can see: `model.hidden.weight`."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return None
+    while frame is not None:
+        for space in (frame.f_locals, frame.f_globals):
+            for name, held in list(space.items()):
+                if isinstance(held, torch.nn.Module):
+                    for path, parameter in held.named_parameters():
+                        if parameter is value:
+                            owner = type(held).__name__ if name == "self" else name
+                            return "%s.%s" % (owner, path)
+        frame = frame.f_back
+    return None
+
+
 def local_name(frame, value):
     """The variable of a frame that holds exactly this object."""
     for name, held in frame.f_locals.items():

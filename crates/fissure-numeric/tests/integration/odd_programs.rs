@@ -278,3 +278,87 @@ fn weights_alone_can_be_the_trigger() {
         .expect("log(softmax) fails with other weights");
     assert_eq!(finding.event.level, "L3");
 }
+
+#[test]
+fn a_reproducer_with_weights_runs_without_fissure() {
+    let Some(python) = crate::support::python_with_torch() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("program.py");
+    std::fs::write(
+        &script,
+        "import torch\nfrom torch import nn\n\nmodel = nn.Linear(3, 2)\n\
+         x = torch.rand(4, 3)\nprint(torch.log(torch.softmax(model(x), dim=1)).sum().item())\n",
+    )
+    .unwrap();
+    let options = crate::support::options(
+        &python,
+        script.to_str().unwrap(),
+        &folder.path().join("out"),
+    );
+    let report = crate::support::run(&options);
+    let finding = report
+        .findings
+        .first()
+        .expect("log(softmax) fails with other weights");
+    assert_eq!(finding.event.level, "L3");
+    let run = std::process::Command::new(&python)
+        .arg(finding.event.folder.join("reproduce.py"))
+        .output()
+        .unwrap();
+    assert_eq!(
+        run.status.code(),
+        Some(1),
+        "{}",
+        String::from_utf8_lossy(&run.stdout)
+    );
+    let fix = finding.fix.as_ref().expect("log_softmax is a checked fix");
+    assert!(fix.diff.contains("log_softmax"), "{}", fix.diff);
+}
+
+#[test]
+fn the_files_of_a_scan_are_all_there() {
+    let Some(python) = crate::support::python_with_torch() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("program.py");
+    std::fs::write(
+        &script,
+        "import torch\nx = torch.randn(4)\nprint(torch.exp(x).sum().item())\n\
+         print(torch.exp(x + 1).sum().item())\n",
+    )
+    .unwrap();
+    let output = folder.path().join("out");
+    let options = crate::support::options(&python, script.to_str().unwrap(), &output);
+    let report = crate::support::run(&options);
+    let logs = fissure_numeric::scan::write_output(&options, &report).unwrap();
+    for name in [
+        "summary_report.json",
+        "trace.log",
+        "inputs_failed.npy",
+        "log_exp.txt",
+        "log_exp_line4.txt",
+    ] {
+        assert!(logs.join(name).exists(), "{name}");
+    }
+    let summary: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(logs.join("summary_report.json")).unwrap())
+            .unwrap();
+    for key in [
+        "function",
+        "file",
+        "line",
+        "status",
+        "oracle",
+        "level",
+        "input",
+        "model_signal",
+        "severity",
+        "producer",
+        "elapsed_time",
+    ] {
+        assert!(summary[0].get(key).is_some(), "{key}");
+    }
+}
