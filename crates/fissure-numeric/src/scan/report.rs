@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::analysis::Form;
+
 use super::event::{Event, FindingEvent, InputEvent, OwnRun, SiteEvent};
 use super::plan::Analysed;
 use super::process::Ended;
@@ -82,11 +84,13 @@ impl ScanReport {
         };
         let mut sites = Vec::new();
         if let (Some(analysis), Some(file)) = (&analysed.analysis, &analysed.file) {
-            // Whether a cast can go wrong depends on types that only a run shows.
+            // Whether a cast can go wrong depends on types that only a run shows, and a module
+            // object is called elsewhere than where it is made.
             for site in analysis
                 .sites
                 .iter()
-                .filter(|site| site.announced && !site.function.starts_with("cast"))
+                .filter(|site| site.announced)
+                .filter(|site| site.form != Form::ModuleClass && !site.function.starts_with("cast"))
             {
                 let status = SiteStatus {
                     file: file.clone(),
