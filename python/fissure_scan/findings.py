@@ -5,6 +5,7 @@ import sys
 import numpy as np
 
 from . import soft_assertions
+from .candidates import MAXIMUM
 from .events import float_text
 from .monitor import Policy
 
@@ -62,6 +63,10 @@ class Found:
         if self.ratio <= 1e4:
             return "high"
         limit = max(self.search.by_key[key].limit for key in self.overrides)
+        if self.failure.output is not None:
+            # A narrower type than the input's decides: a double cast to float32.
+            name = str(self.failure.output.dtype).replace("torch.", "")
+            limit = min(limit, MAXIMUM.get(name, limit))
         if self.largest <= 10.0 * limit ** 0.5:
             return "medium"
         return "theoretical"
@@ -141,8 +146,9 @@ class Found:
             if node.output_bad and node.index > self.failure.index and \
                     isinstance(node.output, torch.Tensor) and node.output.dtype.is_floating_point:
                 wide = shadow.of(node.output)
+                # Well below the limit: the mean of squares that overflow fits by chance only.
                 if bool(torch.isfinite(wide).all()) and \
-                        float(wide.abs().max()) <= torch.finfo(node.output.dtype).max:
+                        float(wide.abs().max()) <= torch.finfo(node.output.dtype).max ** 0.75:
                     return True
         return False
 

@@ -19,7 +19,7 @@ class Policy:
 
     def __init__(self, overrides=None, connect=False, aim_sites=None, stop_after=None,
                  watch_gradients=False, shadow=None, time_limit=5.0, node_limit=4000,
-                 loop_limit=None, weights=True, backward_limit=None):
+                 backward_limit=None):
         self.overrides = overrides or {}
         self.connect = connect                # inputs become leaves that autograd reaches
         self.aim_sites = aim_sites            # sites whose soft assertions are differentiated
@@ -28,7 +28,6 @@ class Policy:
         self.shadow = shadow                  # a Shadow, or None
         self.time_limit = time_limit
         self.node_limit = node_limit
-        self.weights = weights
         self.backward_limit = backward_limit  # stop after so many backward passes
 
 

@@ -124,6 +124,9 @@ def _torch(patches, monitor, torch_mode):
         return value
     patches.set(torch, "from_numpy", from_numpy)
     patches.set(torch, "save", lambda *arguments, **keywords: None)
+    # Compiled code would run where nobody watches; it computes the same.
+    if hasattr(torch, "compile"):
+        patches.set(torch, "compile", _as_it_is)
     if not _CUDA:
         _CUDA.append(torch.cuda.is_available())
     if not _CUDA[0] and hasattr(torch.cuda, "_lazy_call"):
@@ -168,6 +171,12 @@ def _torch(patches, monitor, torch_mode):
 
 _CURRENT = [None]
 _CUDA = []
+
+
+def _as_it_is(model=None, **keywords):
+    if model is None:
+        return lambda function: function
+    return model
 
 
 def _count_step(optimizer, arguments, keywords):

@@ -39,7 +39,10 @@ def examine(search, level):
         trace, shadow = shadowed(search, overrides, torch.float64)
         if trace.failures or trace.error is not None:
             continue
-        for oracle, node, detail in judgements(backend, trace, shadow):
+        # Data this small is inside the range but hardly meant: only formulas with a known stable
+        # form are judged on it.
+        small = label.endswith("times 1e-07")
+        for oracle, node, detail in judgements(backend, trace, None if small else shadow):
             if node.site.key() in search.found:
                 continue
             failure = Failure(oracle, node, detail, node.arguments, node.keywords,
@@ -63,7 +66,7 @@ def judgements(backend, trace, shadow):
     pattern = patterns.examine(trace)
     if pattern is not None:
         yield pattern
-    blamed = cancellation(trace, shadow)
+    blamed = cancellation(trace, shadow) if shadow is not None else None
     if blamed is not None:
         node, wrong, error = blamed
         yield ("wider_float" if node.name in _MATRIX else "cancellation", node,

@@ -88,7 +88,6 @@ class Program:
         trace = monitor.trace
         trace.stdout = captured.text()
         trace.seconds = time.perf_counter() - started
-        trace.bad = monitor.bad
         return trace
 
     def _guarded(self, monitor):

@@ -148,7 +148,6 @@ class Session:
                    "oscillation": config["oscillation_threshold"] or 2,
                    "mutation_rate": config["mutation_rate"] or 1.0}
         self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
-        self.search.started = started
         self.search.own_run()
         self.search.run_levels(self.plan["level"])
         if not self.search.over() and not config["stop_on_failure"]:

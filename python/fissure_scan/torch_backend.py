@@ -8,8 +8,6 @@ from torch.overrides import TorchFunctionMode
 from . import names, soft_assertions, sources
 from .monitor import StopRun
 
-_GRADIENT_ATTRIBUTES = ("grad", "requires_grad")
-
 
 # The original: while the program runs, this name leads to the traced source.
 _from_numpy = torch.from_numpy
