@@ -147,3 +147,27 @@ fn nothing_is_reported_on_the_stable_twins() {
         .collect();
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
 }
+
+/// Programs as people write them, without a known fault: an alarm here is why a tool is switched
+/// off.
+#[test]
+fn ordinary_programs_raise_no_alarm() {
+    let Some(python) = crate::support::python_with_torch() else {
+        return;
+    };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ordinary");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder.canonicalize().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "py"))
+        .collect();
+    files.sort();
+    let scanned = scan_all(&python, &files);
+    assert_eq!(scanned.len(), files.len());
+    for scanned in scanned {
+        assert!(
+            scanned.findings.is_empty() && scanned.error.is_none(),
+            "{scanned:?}"
+        );
+    }
+}
