@@ -14,6 +14,7 @@ mod finding;
 mod input;
 mod scalar;
 mod spec;
+mod summary;
 mod value;
 
 pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill, FillScheme};

@@ -133,11 +133,13 @@ impl Progress {
         };
         self.line(
             &format!(
-                "{word}  {} {} {} (input {}, {label})\n       {}",
+                "{word}  {} {} {} (input {}, {label})\n       {}{}\n       {}",
                 finding.api.title,
                 finding.verdict.kind,
                 finding.verdict.detail,
                 finding.input.number,
+                finding.api.title.rsplit('.').next().unwrap_or_default(),
+                finding.input.summary(),
                 folder.join("reproduce.py").display()
             ),
             !finding.is_note() || self.style != Style::Quiet,

@@ -201,12 +201,15 @@ fn warn(plan: &Plan, verbose: bool) {
             plan.warnings.len() - shown
         );
     }
-    if plan.repairs > 0 {
+    if verbose {
+        for repair in &plan.repairs {
+            eprintln!("note: {repair}");
+        }
+    } else if !plan.repairs.is_empty() {
         eprintln!(
-            "note: {} constraint{} read as the documented type (fissure specs show names them, \
-             --no-repair keeps the list)",
-            plan.repairs,
-            if plan.repairs == 1 { " is" } else { "s are" },
+            "note: {} of the files' constraints contradict the type they document and are read as \
+             that type (--verbose lists them, --no-repair keeps them)",
+            plan.repairs.len(),
         );
     }
 }

@@ -20,8 +20,8 @@ pub struct Plan {
     /// In the order asked for, grouped by nothing yet.
     pub specs: Vec<Spec>,
     pub warnings: Vec<Warning>,
-    /// Constraints read as their documentation states.
-    pub repairs: usize,
+    /// Constraints read as their documentation states, one line each.
+    pub repairs: Vec<String>,
     pub workdir: PathBuf,
     pub timeout: Duration,
     pub run: RunOptions,
@@ -88,7 +88,7 @@ impl Plan {
         // Last, so that a wrong flag is told before thousands of files are read.
         let (specs, warnings) = load_specs(args, is_docter)?;
         let (specs, repairs) = if args.no_repair {
-            (specs, 0)
+            (specs, Vec::new())
         } else {
             repair(specs)
         };
@@ -236,16 +236,19 @@ fn load_specs(args: &FuzzArgs, is_docter: bool) -> anyhow::Result<(Vec<Spec>, Ve
 }
 
 /// Constraints that contradict the documented type are read as that type.
-fn repair(specs: Vec<Spec>) -> (Vec<Spec>, usize) {
-    let mut repairs = 0;
-    let specs = specs
-        .iter()
-        .map(|spec| {
-            let (spec, changes) = fissure_spec::repair(spec);
-            repairs += changes.len();
-            spec
-        })
-        .collect();
+fn repair(specs: Vec<Spec>) -> (Vec<Spec>, Vec<String>) {
+    let mut repairs = Vec::new();
+    let specs =
+        specs
+            .iter()
+            .map(|spec| {
+                let (repaired, changes) = fissure_spec::repair(spec);
+                repairs.extend(changes.into_iter().map(|change| {
+                    format!("{}: {}: {}", spec.api.title, change.param, change.message)
+                }));
+                repaired
+            })
+            .collect();
     (specs, repairs)
 }
 
