@@ -87,6 +87,7 @@ class Program:
             os.chdir(self.home)
         trace = monitor.trace
         trace.stdout = captured.text()
+        trace.stderr = captured.errors()
         trace.seconds = time.perf_counter() - started
         return trace
 
@@ -203,14 +204,18 @@ class _Capture:
 
     def __init__(self):
         self._buffer = _Bounded(self.LIMIT)
+        self._errors = _Bounded(20000)
 
     @contextlib.contextmanager
     def active(self):
-        with contextlib.redirect_stdout(self._buffer), contextlib.redirect_stderr(_Bounded(20000)):
+        with contextlib.redirect_stdout(self._buffer), contextlib.redirect_stderr(self._errors):
             yield
 
     def text(self):
         return self._buffer.getvalue()
+
+    def errors(self):
+        return self._errors.getvalue()
 
 
 class _Bounded(io.StringIO):

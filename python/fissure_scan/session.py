@@ -56,7 +56,7 @@ class Session:
         self.channel.emit("own_run", seconds=trace.seconds, operations=trace.operations,
                           stopped=trace.stopped, error=trace.error, exit_code=trace.exit_code,
                           training_steps=max(trace.optimizer_steps, trace.backward_calls),
-                          output=trace.stdout[-2000:])
+                          output=trace.stdout[-2000:], errors=trace.stderr[-2000:])
         if trace.error is not None and trace.operations == 0:
             return False
         self._settings()

@@ -109,6 +109,7 @@ class Trace:
         self.first_hit = {}
         self.observed = []          # numbers the program took out: item(), losses
         self.stdout = ""
+        self.stderr = ""
         self.optimizer_steps = 0
         self.backward_calls = 0
         self.operations = 0

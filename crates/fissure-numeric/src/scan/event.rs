@@ -59,6 +59,8 @@ pub struct OwnRun {
     pub training_steps: u64,
     /// The end of what the program printed.
     pub output: String,
+    /// The end of what it wrote to standard error.
+    pub errors: String,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]

@@ -213,7 +213,11 @@ impl ScanReport {
             self.problem(
                 "program",
                 format!(
-                    "the program ends itself with exit code {code}; arguments for it go after `--`"
+                    "the program ends itself with exit code {code}; arguments for it go after `--`{}",
+                    match own_run.errors.lines().rev().find(|line| !line.trim().is_empty()) {
+                        Some(line) => format!("\n  its last words: {line}"),
+                        None => String::new(),
+                    }
                 ),
                 fatal,
             );

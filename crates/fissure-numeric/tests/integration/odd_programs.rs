@@ -362,3 +362,18 @@ fn the_files_of_a_scan_are_all_there() {
         assert!(summary[0].get(key).is_some(), "{key}");
     }
 }
+
+#[test]
+fn missing_arguments_of_the_program_are_shown_in_its_own_words() {
+    let text = "import argparse\nimport torch\nparser = argparse.ArgumentParser()\n\
+                parser.add_argument('--size', required=True)\nparser.parse_args()\n";
+    let Some(report) = scan_text(text, |_| {}) else {
+        return;
+    };
+    assert!(report.failed());
+    let text = complaint(&report);
+    assert!(
+        text.contains("--size") && text.contains("after `--`"),
+        "{text}"
+    );
+}

@@ -90,6 +90,12 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         .target
         .parse()
         .map_err(|error| usage(format!("{error}")))?;
+    // Before an environment is made for it.
+    if let ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } = &scan_target
+        && !file.is_file()
+    {
+        return Err(usage(format!("there is no file `{}`", file.display())));
+    }
     let config = match &args.config {
         Some(path) => Config::load(path).map_err(|error| usage(error.to_string()))?,
         None => Config::default(),
