@@ -15,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -197,14 +198,14 @@ def with_atheris(file, seconds):
 
 
 def totals(fissure, chosen):
-    """Wall time of the plain script and of the whole scan, each the better of two."""
+    """Wall time of the plain script and of the whole scan, each the best of three."""
     rows = []
+    output = tempfile.mkdtemp()
     for name, file in chosen:
         path = os.path.join(EXAMPLES, file)
-        plain = min(_wall([sys.executable, path]) for _ in range(2))
-        scan = min(_wall([fissure, "scan", path, "--python", sys.executable, "--output",
-                          os.path.join("/tmp" if os.name == "posix" else ".", "scan-bench")])
-                   for _ in range(2))
+        plain = min(_wall([sys.executable, path]) for _ in range(3))
+        scan = min(_wall([fissure, "scan", path, "--python", sys.executable, "--output", output])
+                   for _ in range(3))
         rows.append((name, plain, scan))
         print(json.dumps({"program": name, "plain": plain, "scan": scan}), flush=True)
     mean = sum(scan - plain for _, plain, scan in rows) / len(rows)
@@ -225,12 +226,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--reach", choices=("high", "medium"), default="medium")
     parser.add_argument("--fissure", default="fissure")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="names of programs, with commas")
     parser.add_argument("--atheris-process")
     arguments = parser.parse_args()
     REACH[0] = arguments.reach
+    wanted = arguments.only.split(",") if arguments.only else None
+    chosen = [row for row in programs() if wanted is None or row[0] in wanted]
     if arguments.tools == "total":
-        chosen = [row for row in programs() if arguments.only in row[0]]
         totals(arguments.fissure, chosen)
         return
     import torch
@@ -245,7 +247,6 @@ def main():
         return
     searches = {"fissure": with_fissure, "random": with_random, "hypothesis": with_hypothesis,
                 "atheris": with_atheris}
-    chosen = [row for row in programs() if arguments.only in row[0]]
     for tool in arguments.tools.split(","):
         times = []
         for name, file in chosen:

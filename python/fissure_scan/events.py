@@ -13,8 +13,8 @@ class Channel:
         self._commands = os.fdopen(os.dup(descriptor), "r", encoding="utf-8")
         self._events = os.fdopen(descriptor, "w", encoding="utf-8")
 
-    def emit(self, kind, **fields):
-        fields["event"] = kind
+    def emit(self, event, **fields):
+        fields["event"] = event
         try:
             self._events.write(json.dumps(fields, default=str) + "\n")
             self._events.flush()

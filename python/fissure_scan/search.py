@@ -220,7 +220,7 @@ class Search:
             # No site takes the time of the others.
             self.site_deadline = self.budget.left() - share
             for label, distance, gradients in aims.get(site, []):
-                if self.over():
+                if self.over() or self.finished():
                     return
                 if site.key() in self.found and not self.found[site.key()].improvable():
                     break

@@ -377,3 +377,22 @@ fn missing_arguments_of_the_program_are_shown_in_its_own_words() {
         "{text}"
     );
 }
+
+#[test]
+fn a_function_that_does_not_exist_is_named() {
+    let Some(python) = crate::support::python_with_torch() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("losses.py");
+    std::fs::write(&script, "import torch\n").unwrap();
+    let target = format!("{}::focal", script.display());
+    let options = crate::support::options(&python, &target, &folder.path().join("out"));
+    let report = crate::support::run(&options);
+    assert!(report.failed());
+    assert!(
+        complaint(&report).contains("no `focal`"),
+        "{}",
+        complaint(&report)
+    );
+}

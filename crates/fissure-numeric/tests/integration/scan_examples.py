@@ -30,8 +30,8 @@ class Events:
     def __init__(self):
         self.seen = []
 
-    def emit(self, kind, **fields):
-        fields["event"] = kind
+    def emit(self, event, **fields):
+        fields["event"] = event
         self.seen.append(fields)
 
 
