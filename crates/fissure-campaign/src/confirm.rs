@@ -124,6 +124,7 @@ fn run_once(script: &Path, options: &ConfirmOptions) -> io::Result<ScriptRun> {
         Ended::Signal(signal) => ScriptEnd::Signal(signal),
         Ended::Timeout => ScriptEnd::Timeout,
         Ended::OutOfMemory => ScriptEnd::OutOfMemory,
+        Ended::Cancelled => return Err(io::Error::other("the run was stopped")),
     };
     Ok(ScriptRun { end, log: run.log })
 }

@@ -130,7 +130,7 @@ impl Run<'_> {
             self.open_lanes()?;
             self.hand_out();
             self.close_lanes()?;
-            self.confirm_seen(|_, since| since.elapsed() >= PATIENCE);
+            self.confirm_seen(|_, since| since.elapsed() >= PATIENCE)?;
             if self.lanes.is_empty() && self.waiting.is_empty() && self.in_flight.is_empty() {
                 break;
             }
@@ -288,7 +288,7 @@ impl Run<'_> {
             .map(|(at, _)| *at)
             .collect();
         if !finished.is_empty() {
-            self.confirm_seen(|at, _| finished.contains(&at));
+            self.confirm_seen(|at, _| finished.contains(&at))?;
         }
         for at in finished {
             if let Some(lane) = self.lanes.remove(&at) {
@@ -405,23 +405,32 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Hands failures that had their time to show a simpler input to the confirmer.
-    fn confirm_seen(&mut self, ready: impl Fn(usize, Instant) -> bool) {
-        let (now, later) = std::mem::take(&mut self.seen)
+    /// Hands failures that had their time to show a simpler input to the confirmer. What the input
+    /// itself explains is told without: trying it again would only exhaust the limits again.
+    fn confirm_seen(
+        &mut self,
+        ready: impl Fn(usize, Instant) -> bool,
+    ) -> Result<(), CampaignError> {
+        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.seen)
             .into_iter()
             .partition(|(at, since, _)| ready(*at, *since));
         self.seen = later;
-        let now: Vec<(usize, Instant, Signature)> = now;
         for (at, _, signature) in now {
-            if let Some(candidate) = self.collector.take(&signature) {
-                let finding = self.finding(at, candidate, &signature);
+            let Some(candidate) = self.collector.take(&signature) else {
+                continue;
+            };
+            let finding = Box::new(self.finding(at, candidate, &signature));
+            if finding.verdict.note {
+                self.report((at, finding, Ok(())))?;
+            } else {
                 (self.observer)(RunEvent::Confirming {
                     api: &finding.api,
                     id: &finding.id,
                 });
-                self.confirmer.submit(at, Box::new(finding));
+                self.confirmer.submit(at, finding);
             }
         }
+        Ok(())
     }
 
     fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,6 +30,8 @@ pub struct ScriptOptions {
     pub sandbox: SandboxOptions,
     /// Added to the environment, `PYTHONPATH` for instance.
     pub environment: Vec<(String, String)>,
+    /// Set by the caller who no longer wants to know.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 /// How a script came to its end.
@@ -37,6 +41,8 @@ pub enum Ended {
     Signal(i32),
     Timeout,
     OutOfMemory,
+    /// Ended because [`ScriptOptions::cancelled`] was set.
+    Cancelled,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +102,10 @@ pub fn run_script(
             });
         }
     };
-    if matches!(ended, Ended::Timeout | Ended::OutOfMemory) {
+    if matches!(
+        ended,
+        Ended::Timeout | Ended::OutOfMemory | Ended::Cancelled
+    ) {
         let _ = child.wait();
     }
     process::kill_marked(&marker_variable(&marker));
@@ -131,6 +140,9 @@ fn watch(
                 (None, Some(signal)) => Ended::Signal(signal),
                 (None, None) => Ended::Exit(-1),
             });
+        }
+        if options.cancelled.load(Ordering::Relaxed) {
+            return Ok(Ended::Cancelled);
         }
         if Instant::now() > deadline {
             return Ok(Ended::Timeout);

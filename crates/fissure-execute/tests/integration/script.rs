@@ -21,6 +21,7 @@ impl Folder {
             scratch: self.0.path().join("scratch"),
             sandbox: SandboxOptions::default(),
             environment: vec![("GREETING".into(), "hello".into())],
+            cancelled: Default::default(),
         }
     }
 
@@ -108,4 +109,16 @@ fn a_script_cannot_write_outside_its_scratch_folder() {
         folder.run("open('inside.txt', 'w').write('x')\n").ended,
         Ended::Exit(0)
     );
+}
+
+#[test]
+fn a_script_nobody_waits_for_any_more_is_ended() {
+    let folder = Folder::new();
+    let options = folder.options();
+    options
+        .cancelled
+        .store(true, std::sync::atomic::Ordering::Relaxed);
+    let script = folder.script("import time\ntime.sleep(600)\n");
+    let run = run_script(&python(), &script, options).unwrap();
+    assert_eq!(run.ended, Ended::Cancelled);
 }

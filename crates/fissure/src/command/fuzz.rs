@@ -73,7 +73,7 @@ fn fuzz_package(
     workdir: &Path,
     plan: &Plan,
     args: &FuzzArgs,
-    stop: &AtomicBool,
+    stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<RunSummary> {
     let mut folder = RunFolder::open(workdir)?;
     let python = target::resolve_for(&args.target, package, &args.pythonpath)?.python;
@@ -134,6 +134,7 @@ fn fuzz_package(
         scratch: scratch.join("confirm"),
         sandbox,
         environment: vec![("PYTHONPATH".to_owned(), join_paths(&extra_path)?)],
+        cancelled: Arc::clone(stop),
     };
     let campaign = Campaign {
         specs,
