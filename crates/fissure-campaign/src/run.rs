@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fissure_execute::{Batch, Event, Pool, ScriptOptions};
+use fissure_execute::{Batch, Event, ExecuteError, Pool, ScriptOptions};
 use fissure_generate::Generator;
 use fissure_judge::JudgeOptions;
 use fissure_model::{ConcreteInput, Execution, Finding, Outcome, OutcomeKind, Reproduction, Spec};
@@ -27,10 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub enum CampaignError {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("failed to write a finding: {0}")]
+    #[error("failed to write a finding")]
     Finding(#[source] fissure_triage::TriageError),
-    #[error("failed to run the library: {0}")]
-    Execute(#[from] fissure_execute::ExecuteError),
+    // Its text continues "failed to" and holds its cause.
+    #[error("failed to {0}")]
+    Execute(ExecuteError),
     #[error("the workers cannot go on: {0}")]
     Pool(String),
 }
@@ -206,7 +207,10 @@ impl Run<'_> {
                 denied.reason
             )));
         }
-        let signature = self.pool.describe(&spec.api.path)?;
+        let signature = self
+            .pool
+            .describe(&spec.api.path)
+            .map_err(CampaignError::Execute)?;
         if let Some(why) = &signature.missing {
             return Ok(Err(format!(
                 "not in {} {}: {why}",

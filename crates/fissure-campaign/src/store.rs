@@ -15,7 +15,7 @@ use crate::RunSummary;
 pub const FORMAT: u32 = 1;
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to write {}: {source}", path.display())]
+#[error("failed to write {}", path.display())]
 pub struct StoreError {
     pub path: PathBuf,
     pub source: io::Error,

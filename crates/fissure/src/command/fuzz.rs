@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use fissure_campaign::{Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunSummary};
 use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
 use fissure_model::Spec;
@@ -101,7 +101,8 @@ fn fuzz_package(
         memory_limit,
         sandbox,
         ..PoolOptions::new(&python, package, &scratch)
-    })?;
+    })
+    .map_err(|error| anyhow!("failed to {error}"))?;
     let info = pool.info();
     if !args.quiet {
         eprintln!(

@@ -27,9 +27,6 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "DIR")]
     pub specs: Vec<PathBuf>,
 
-    #[command(flatten)]
-    pub target: TargetArgs,
-
     /// Folder with a package of your own, put before the library's own search path
     #[arg(long, value_name = "DIR")]
     pub pythonpath: Vec<PathBuf>,
@@ -153,6 +150,10 @@ pub struct FuzzArgs {
     /// Every API's start and end, and its commonest reasons for rejection
     #[arg(long)]
     pub verbose: bool,
+
+    // Last, because its heading holds for everything after it.
+    #[command(flatten)]
+    pub target: TargetArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

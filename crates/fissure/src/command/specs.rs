@@ -56,12 +56,13 @@ struct ShowArgs {
     #[arg(long, value_name = "DIR")]
     specs: Vec<PathBuf>,
 
-    #[command(flatten)]
-    target: TargetArgs,
-
     /// Print one JSON object per spec
     #[arg(long)]
     json: bool,
+
+    // Last, because its heading holds for everything after it.
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 pub fn run(args: SpecsArgs) -> anyhow::Result<ExitCode> {

@@ -1,6 +1,6 @@
 //! What the installed library says about an API.
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use fissure_execute::{Pool, PoolOptions};
 use fissure_model::{Api, Signature};
 
@@ -10,8 +10,10 @@ use super::{TargetArgs, resolve};
 pub fn describe(api: &Api, args: &TargetArgs) -> anyhow::Result<Signature> {
     let python = resolve(args, &api.package)?.python;
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-    let pool = Pool::start(PoolOptions::new(python, &api.package, scratch.path()))?;
-    let signature = pool.describe(&api.path)?;
+    let failed = |error| anyhow!("failed to {error}");
+    let options = PoolOptions::new(python, &api.package, scratch.path());
+    let pool = Pool::start(options).map_err(failed)?;
+    let signature = pool.describe(&api.path).map_err(failed)?;
     pool.stop();
     Ok(signature)
 }
