@@ -18,6 +18,17 @@ use crate::human_duration;
 /// How often a run that is not watched in a terminal says where it is.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 
+/// Steps of the bar per API.
+const STEPS: u64 = 1000;
+
+/// Counts of an API under way.
+#[derive(Clone, Copy, Default)]
+struct Active {
+    inputs: u64,
+    accepted: u64,
+    max_inputs: Option<u64>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     Terminal,
@@ -32,8 +43,8 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     started: Instant,
     last_plain: Instant,
-    /// Inputs and accepted inputs of the APIs under way, by title.
-    active: BTreeMap<String, (u64, u64)>,
+    active: BTreeMap<String, Active>,
+    /// Inputs and accepted inputs of the APIs that are done.
     done: (u64, u64),
     finished: usize,
     apis: usize,
@@ -44,12 +55,10 @@ pub struct Progress {
 impl Progress {
     pub fn new(style: Style, verbose: bool, apis: usize) -> Self {
         let bar = (style == Style::Terminal).then(|| {
-            let bar = ProgressBar::new(apis as u64);
+            let bar = ProgressBar::new(apis as u64 * STEPS);
             bar.set_style(
-                ProgressStyle::with_template(
-                    "{spinner} [{elapsed}] {bar:24} {pos}/{len} APIs  {msg}",
-                )
-                .expect("the template is constant"),
+                ProgressStyle::with_template("{spinner} [{elapsed}] {bar:24} {msg}")
+                    .expect("the template is constant"),
             );
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
@@ -80,12 +89,20 @@ impl Progress {
                 self.advance();
             }
             RunEvent::Started { api, .. } => {
-                self.active.insert(api.title.clone(), (0, 0));
+                self.active.insert(api.title.clone(), Active::default());
                 self.line(&format!("start  {}", api.title), self.verbose);
             }
-            RunEvent::Progress { api, tally, .. } => {
-                self.active
-                    .insert(api.title.clone(), (tally.inputs, tally.accepted()));
+            RunEvent::Progress {
+                api,
+                tally,
+                max_inputs,
+            } => {
+                let active = Active {
+                    inputs: tally.inputs,
+                    accepted: tally.accepted(),
+                    max_inputs,
+                };
+                self.active.insert(api.title.clone(), active);
                 self.refresh();
             }
             RunEvent::Confirming { id, .. } => {
@@ -94,9 +111,9 @@ impl Progress {
             RunEvent::Found { finding, folder } => self.found(finding, &folder),
             RunEvent::Finished { summary } => {
                 self.finished += 1;
-                let (inputs, accepted) = self.active.remove(&summary.api.title).unwrap_or((0, 0));
-                self.done.0 += inputs;
-                self.done.1 += accepted;
+                self.active.remove(&summary.api.title);
+                self.done.0 += summary.tally.inputs;
+                self.done.1 += summary.tally.accepted();
                 let line = done_line(&summary.api.title, &summary.tally, summary.elapsed);
                 let wanted = self.verbose || (self.style == Style::Plain && self.apis > 1);
                 self.line(&line, wanted);
@@ -156,17 +173,21 @@ impl Progress {
         }
     }
 
+    /// Moves the bar: an API that is done counts whole, one under way by its inputs.
     fn advance(&self) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.finished as u64);
-        }
+        let Some(bar) = &self.bar else { return };
+        let under_way: u64 = self
+            .active
+            .values()
+            .filter_map(|api| Some(api.inputs * STEPS / api.max_inputs?.max(1)))
+            .sum();
+        bar.set_position(self.finished as u64 * STEPS + under_way);
     }
 
     fn refresh(&mut self) {
-        let (inputs, accepted) = self
-            .active
-            .values()
-            .fold(self.done, |total, api| (total.0 + api.0, total.1 + api.1));
+        let (inputs, accepted) = self.active.values().fold(self.done, |total, api| {
+            (total.0 + api.inputs, total.1 + api.accepted)
+        });
         let seconds = self.started.elapsed().as_secs_f64().max(1e-3);
         let share = if inputs > 0 {
             100.0 * accepted as f64 / inputs as f64
@@ -179,9 +200,18 @@ impl Progress {
             self.findings,
             if self.findings == 1 { "" } else { "s" },
         );
+        self.advance();
         if let Some(bar) = &self.bar {
-            let current = self.active.keys().next().map_or("", String::as_str);
-            bar.set_message(format!("{status}  {current}"));
+            let current = self
+                .active
+                .iter()
+                .next()
+                .map_or(String::new(), |(title, api)| match api.max_inputs {
+                    Some(max) => format!("{title} {}/{max}", api.inputs),
+                    None => format!("{title} {}", api.inputs),
+                });
+            let done = format!("{}/{} APIs", self.finished, self.apis);
+            bar.set_message(format!("{done}  {status}  {current}"));
         } else if self.style == Style::Plain && self.last_plain.elapsed() >= PLAIN_INTERVAL {
             self.last_plain = Instant::now();
             eprintln!(
