@@ -70,10 +70,10 @@ def inner(variables):
                      lambda v: np.full_like(v.own, float(v.own.mean()) if v.own.size else 0.0), 1)
 
 
-def outer(variables, factors=(10.0, 100.0, 1e3, 1e4)):
+def outer(variables):
     """Level L2 within 10⁴ times the program's own values."""
     free = [variable for variable in variables if variable.unbounded()]
-    for factor in factors:
+    for factor in (10.0, 100.0, 1e3, 1e4):
         yield from _each(free, "times %g" % factor, lambda v, f=factor: v.own * f, 2)
         yield from _each(free, "times -%g" % factor, lambda v, f=factor: -v.own * f, 2)
         yield from _each(free, "all %g" % factor,
@@ -83,6 +83,18 @@ def outer(variables, factors=(10.0, 100.0, 1e3, 1e4)):
         yield from _each(free, "alternating %g" % factor, lambda v, f=factor: _alternate(v, f), 2)
     for factor in (1e-4, 1e-10, 1e-20, 1e-24, 1e-30, 1e-38, 1e-44):
         yield from _each(free, "times %g" % factor, lambda v, f=factor: v.own * f, 2)
+
+
+def heavier(weights):
+    """Level L3: the weights as training could have made them, all at once."""
+    for factor in (10.0, 100.0, 1e3):
+        yield "weights times %g" % factor, dict(
+            (v.key, v.clip(v.own * factor, 2)) for v in weights)
+        yield "weights all %g" % factor, dict(
+            (v.key, v.clip(np.full_like(v.own, factor * v.scale), 2)) for v in weights)
+        yield "weights alternating %g" % factor, dict(
+            (v.key, v.clip(_alternate(v, factor), 2)) for v in weights)
+    yield "weights zero", dict((v.key, np.zeros_like(v.own)) for v in weights)
 
 
 def offsets(variables):

@@ -92,7 +92,7 @@ class Search:
             self.attempts(candidates.far(self.inputs), 2)
             self.attempts(candidates.absurd(self.inputs), 2)
         else:
-            self.attempts(candidates.outer(self.weights, (10.0, 100.0, 1e3)), 3)
+            self.attempts(candidates.heavier(self.weights), 3)
             self.attempts(self._weights_and_inputs(), 3)
 
     def _weights_and_inputs(self):
@@ -154,7 +154,7 @@ class Search:
             # Shrinking costs runs: a site whose failures keep turning out as notes gets few tries
             # per level.
             tries = self.shrunk.get((key, level), 0)
-            if tries >= 4:
+            if tries >= 2:
                 continue
             self.shrunk[(key, level)] = tries + 1
             new = self._accept(failure, overrides, level, label) or new
