@@ -6,7 +6,9 @@ use fissure_spec::load_paths;
 
 #[test]
 fn all_5119_released_files_load_and_other_yaml_beside_them_is_skipped() {
-    let Some(root) = fissure_testing::shared("data/docter") else { return };
+    let Some(root) = fissure_testing::shared("data/docter") else {
+        return;
+    };
     let collection = load_paths(&[root]);
     let failures: Vec<String> = collection.failed.iter().map(ToString::to_string).collect();
     assert_eq!(failures, Vec::<String>::new());

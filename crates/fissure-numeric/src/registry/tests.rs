@@ -130,14 +130,7 @@ fn a_name_of_the_wrong_library_is_refused() {
 
 #[test]
 fn every_name_exists_in_the_real_libraries() {
-    let Some(python) = std::env::var_os("FISSURE_TEST_PYTHON_TORCH") else {
-        #[expect(
-            clippy::print_stderr,
-            reason = "a skipped test says why on the test runner's output"
-        )]
-        {
-            eprintln!("skipped: FISSURE_TEST_PYTHON_TORCH names no interpreter with torch");
-        }
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let registry = Registry::embedded();

@@ -94,7 +94,7 @@ fn marked_line(file: &Path) -> usize {
 
 #[test]
 fn every_planted_fault_is_found_and_its_reproducer_reproduces_it() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let programs = manifest();
@@ -131,7 +131,7 @@ fn every_planted_fault_is_found_and_its_reproducer_reproduces_it() {
 
 #[test]
 fn nothing_is_reported_on_the_stable_twins() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let files: Vec<PathBuf> = manifest()
@@ -152,7 +152,7 @@ fn nothing_is_reported_on_the_stable_twins() {
 /// off.
 #[test]
 fn ordinary_programs_raise_no_alarm() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ordinary");

@@ -1,4 +1,4 @@
-//! Scans of real programs. They need an interpreter with torch: FISSURE_TEST_PYTHON_TORCH.
+//! Scans of real programs with PyTorch, where it can be had.
 
 mod examples;
 mod odd_programs;

@@ -9,7 +9,7 @@ fn scan_text(
     text: &str,
     change: impl FnOnce(&mut fissure_numeric::scan::ScanOptions),
 ) -> Option<ScanReport> {
-    let python = crate::support::python_with_torch()?;
+    let python = fissure_testing::torch_python()?;
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("program.py");
     std::fs::write(&script, text).unwrap();
@@ -142,7 +142,7 @@ fn a_process_that_kills_itself_is_reported() {
 
 #[test]
 fn plots_files_of_its_own_folder_and_arguments_work() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -235,7 +235,7 @@ fn a_marked_region_needs_no_installed_package() {
 
 #[test]
 fn a_function_of_a_file_gets_arguments() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -281,7 +281,7 @@ fn weights_alone_can_be_the_trigger() {
 
 #[test]
 fn a_reproducer_with_weights_runs_without_fissure() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -319,7 +319,7 @@ fn a_reproducer_with_weights_runs_without_fissure() {
 
 #[test]
 fn the_files_of_a_scan_are_all_there() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();
@@ -380,7 +380,7 @@ fn missing_arguments_of_the_program_are_shown_in_its_own_words() {
 
 #[test]
 fn a_function_that_does_not_exist_is_named() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let folder = tempfile::tempdir().unwrap();

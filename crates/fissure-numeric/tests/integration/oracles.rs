@@ -5,7 +5,7 @@ use std::process::Command;
 
 #[test]
 fn each_of_the_twelve_oracles_tells_bad_from_good() {
-    let Some(python) = crate::support::python_with_torch() else {
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

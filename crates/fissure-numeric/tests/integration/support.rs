@@ -5,18 +5,6 @@ use std::time::Duration;
 
 use fissure_numeric::scan::{ScanOptions, ScanReport, ScanTarget, scan};
 
-/// The interpreter with torch that the tests may use, or `None` with the reason printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
-pub fn python_with_torch() -> Option<PathBuf> {
-    match std::env::var_os("FISSURE_TEST_PYTHON_TORCH") {
-        Some(path) => Some(path.into()),
-        None => {
-            eprintln!("skipped: FISSURE_TEST_PYTHON_TORCH names no interpreter with torch");
-            None
-        }
-    }
-}
-
 pub fn options(python: &Path, target: &str, output: &Path) -> ScanOptions {
     let target: ScanTarget = target.parse().expect("the test names a target");
     let mut options = ScanOptions::new(target, python.to_owned(), output.to_owned());

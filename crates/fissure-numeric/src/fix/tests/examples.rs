@@ -72,14 +72,7 @@ fn every_faulty_example_has_a_fix_and_its_fixed_sources_parse() {
 
 #[test]
 fn a_fix_of_every_example_survives_what_made_the_program_fail() {
-    let Some(python) = std::env::var_os("FISSURE_TEST_PYTHON_TORCH") else {
-        #[expect(
-            clippy::print_stderr,
-            reason = "a skipped test says why on the test runner's output"
-        )]
-        {
-            eprintln!("skipped: FISSURE_TEST_PYTHON_TORCH names no interpreter with torch");
-        }
+    let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let scratch = tempfile::tempdir().expect("a scratch folder");
