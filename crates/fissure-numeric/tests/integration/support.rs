@@ -1,6 +1,6 @@
 //! What the integration tests share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use fissure_numeric::scan::{ScanOptions, ScanReport, ScanTarget, scan};
