@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Tally {
     pub inputs: u64,
     /// One count per [`OutcomeKind`], in the order of [`OutcomeKind::ALL`].
+    #[serde(with = "counts_by_name")]
     counts: [u64; OutcomeKind::ALL.len()],
     pub conforming: u64,
     pub conforming_accepted: u64,
@@ -87,8 +88,10 @@ pub struct ApiSummary {
     pub api: Api,
     pub tally: Tally,
     /// From the first batch handed out to the last one back.
+    #[serde(with = "seconds")]
     pub elapsed: Duration,
     /// What workers spent on this API's inputs.
+    #[serde(with = "seconds")]
     pub busy: Duration,
     pub end: EndReason,
     /// Ids of its findings; notes are not among them.
@@ -105,6 +108,7 @@ pub struct RunSummary {
     pub findings: u64,
     pub flaky: u64,
     pub notes: u64,
+    #[serde(with = "seconds")]
     pub elapsed: Duration,
     pub interrupted: bool,
 }
@@ -126,6 +130,40 @@ impl RunSummary {
             .filter_map(|api| api.tally.conforming_percent())
             .collect();
         (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+}
+
+/// Durations as seconds: what every reader of JSON understands.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(value: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(value.as_secs_f64())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Counts under the names of their kinds.
+mod counts_by_name {
+    use std::collections::BTreeMap;
+
+    use fissure_model::OutcomeKind;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    type Counts = [u64; OutcomeKind::ALL.len()];
+
+    pub fn serialize<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(OutcomeKind::ALL.into_iter().zip(counts))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Counts, D::Error> {
+        let named = BTreeMap::<OutcomeKind, u64>::deserialize(deserializer)?;
+        Ok(OutcomeKind::ALL.map(|kind| named.get(&kind).copied().unwrap_or(0)))
     }
 }
 
@@ -153,5 +191,15 @@ mod tests {
                 .into_iter()
                 .all(|kind| tally.count(kind) == 1)
         );
+    }
+
+    #[test]
+    fn a_tally_in_json_names_its_counts_and_reads_back() {
+        let mut tally = Tally::default();
+        tally.add(OutcomeKind::OutOfMemory, &Intent::Conform);
+        let json = serde_json::to_value(&tally).unwrap();
+        assert_eq!(json["counts"]["out-of-memory"], 1);
+        assert_eq!(json["counts"]["crash"], 0);
+        assert_eq!(serde_json::from_value::<Tally>(json).unwrap(), tally);
     }
 }

@@ -110,6 +110,17 @@ pub fn closing_line(summary: &RunSummary) -> String {
     line
 }
 
+/// The mean over APIs of the accepted share of conforming inputs, when there are several.
+pub fn acceptance_line(summary: &RunSummary) -> Option<String> {
+    let mean = summary.mean_conforming_percent()?;
+    (summary.apis.len() > 1).then(|| {
+        format!(
+            "conforming inputs accepted: {mean:.1} % in the mean over {} APIs",
+            summary.apis.len()
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -179,6 +190,18 @@ mod tests {
         assert_eq!(
             closing_line(&summary()),
             "1 finding in 3 inputs over 1 API, 3 min 20 s"
+        );
+    }
+
+    #[test]
+    fn the_mean_acceptance_is_told_only_over_several_apis() {
+        let mut summary = summary();
+        assert_eq!(acceptance_line(&summary), None);
+        summary.apis.push(summary.apis[0].clone());
+        let line = acceptance_line(&summary).unwrap();
+        assert_eq!(
+            line,
+            "conforming inputs accepted: 33.3 % in the mean over 2 APIs"
         );
     }
 }

@@ -55,6 +55,9 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
             println!("{}", serde_json::to_string(&summary)?);
         } else {
             print!("\n{}\n", fissure_report::api_table(&summary));
+            if let Some(line) = fissure_report::acceptance_line(&summary) {
+                println!("{line}");
+            }
             println!("{}", fissure_report::closing_line(&summary));
             println!("everything is in {}", workdir.display());
         }
