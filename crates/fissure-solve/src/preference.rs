@@ -9,7 +9,7 @@ use crate::random::Random;
 
 /// A choice of one API. Options are numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SlotId(pub u16);
+pub(crate) struct SlotId(pub usize);
 
 /// What was chosen for one input, in order.
 pub(crate) type Trace = Vec<(SlotId, u8)>;
@@ -60,7 +60,7 @@ impl SlotBuilder {
     pub fn slot(&mut self, weights: Vec<f32>) -> SlotId {
         debug_assert!(!weights.is_empty() && weights.len() < usize::from(NONE));
         self.bases.push(weights);
-        SlotId(u16::try_from(self.bases.len() - 1).expect("an API has fewer than 65536 choices"))
+        SlotId(self.bases.len() - 1)
     }
 
     pub fn finish(self) -> Preferences {
@@ -106,7 +106,7 @@ impl Preferences {
         if !self.explore && !self.elites.is_empty() && random.chance(REPLAY) {
             let elite = random.index(self.elites.len());
             for &(slot, option) in &self.elites[elite] {
-                let forced = &mut self.forced[usize::from(slot.0)];
+                let forced = &mut self.forced[slot.0];
                 if *forced == NONE && !random.chance(RENEW) {
                     *forced = option;
                 }
@@ -115,7 +115,7 @@ impl Preferences {
     }
 
     pub fn choose(&mut self, slot: SlotId, random: &mut Random) -> usize {
-        let index = usize::from(slot.0);
+        let index = slot.0;
         let forced = self.forced[index];
         let option = if forced != NONE {
             usize::from(forced)
@@ -141,7 +141,7 @@ impl Preferences {
             }
         }
         for &(slot, option) in &trace {
-            let slot = &mut self.slots[usize::from(slot.0)];
+            let slot = &mut self.slots[slot.0];
             let option = usize::from(option);
             slot.tried[option] += 1.0;
             if accepted {
