@@ -40,6 +40,7 @@ fn main() -> anyhow::Result<()> {
         id: 0,
         api,
         check_nan: false,
+        oracles: Arc::default(),
         inputs,
         abandoned: Default::default(),
     });

@@ -70,6 +70,7 @@ pub fn feed(
                 id,
                 api: api.clone(),
                 check_nan: false,
+                oracles: Arc::default(),
                 inputs,
                 abandoned: Default::default(),
             });

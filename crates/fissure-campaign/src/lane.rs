@@ -107,6 +107,7 @@ impl Lane {
             id: 0,
             api: self.api.clone(),
             check_nan: self.check_nan,
+            oracles: Arc::default(),
             inputs,
             abandoned: self.abandoned.clone(),
         };

@@ -445,6 +445,8 @@ impl Run<'_> {
             verdict: candidate.verdict,
             signature: signature.text().to_owned(),
             input: candidate.input,
+            unshrunk: None,
+            roles: Vec::new(),
             execution: candidate.execution,
             reproduction: None,
             library_version: self.pool.info().library_version.clone(),

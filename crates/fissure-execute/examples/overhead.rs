@@ -48,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             id,
             api: api("torch.add"),
             check_nan: false,
+            oracles: Arc::default(),
             inputs: adds(),
             abandoned: Default::default(),
         };
@@ -71,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             id,
             api: api("signal.raise_signal"),
             check_nan: false,
+            oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
         };
@@ -80,6 +82,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             id,
             api: api("torch.add"),
             check_nan: false,
+            oracles: Arc::default(),
             inputs: one_add(),
             abandoned: Default::default(),
         };

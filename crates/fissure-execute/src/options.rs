@@ -97,6 +97,9 @@ pub struct Batch {
     pub api: Arc<Api>,
     /// Look for a NaN in each result.
     pub check_nan: bool,
+    /// Names of oracles that look at each accepted input after its call, in this order. Their
+    /// answers are the [`Execution::reports`].
+    pub oracles: Arc<[String]>,
     pub inputs: Vec<ConcreteInput>,
     /// Set by the caller who no longer wants the rest: the batch comes back cut short the next
     /// time a worker has to be replaced (or at once, if none has taken it yet).

@@ -161,10 +161,8 @@ impl Slot {
                 continue;
             };
             let execution = Execution {
-                number: input.number,
-                outcome,
-                duration,
                 log: Some(log),
+                ..Execution::new(input.number, outcome, duration)
             };
             self.report(batch, culprit, &execution);
             executions.push(execution);
@@ -227,12 +225,7 @@ impl Slot {
                 return index;
             };
             let input = &batch.inputs[first + index];
-            let execution = Execution {
-                number: input.number,
-                outcome,
-                duration,
-                log: None,
-            };
+            let execution = Execution::new(input.number, outcome, duration);
             if let Outcome::Fatal(_) = execution.outcome {
                 self.report(batch, first + index, &execution);
             }

@@ -55,6 +55,8 @@ pub fn judge(
 ) -> Option<Verdict> {
     match kind(execution) {
         OutcomeKind::Accepted | OutcomeKind::Rejected | OutcomeKind::NotBuilt => None,
+        // Never the kind of an outcome alone: see `reports`.
+        OutcomeKind::WrongResult => None,
         OutcomeKind::Crash => oracle::fatal_signal::judge(execution),
         OutcomeKind::Exit => oracle::unexpected_exit::judge(execution),
         OutcomeKind::Fatal => oracle::fatal_exception::judge(execution),

@@ -50,10 +50,8 @@ fn floats(values: &[f32]) -> Value {
 
 fn ended(outcome: Outcome, log: Option<&str>) -> Execution {
     Execution {
-        number: 0,
-        outcome,
-        duration: Duration::from_micros(3),
         log: log.map(str::to_owned),
+        ..Execution::new(0, outcome, Duration::from_micros(3))
     }
 }
 

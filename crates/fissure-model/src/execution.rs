@@ -15,6 +15,57 @@ pub struct Execution {
     /// The end of what the process wrote to standard output and error; kept only when the process
     /// ended or was ended.
     pub log: Option<String>,
+    /// Native frames of the thread that crashed, innermost first, `module!symbol`; empty when the
+    /// process did not crash or could not be looked into.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub native_frames: Vec<String>,
+    /// What the oracles that compare several runs of one call had to say; empty when none was
+    /// asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reports: Vec<Report>,
+    /// What each of those oracles cost.
+    #[serde(skip)]
+    pub oracle_costs: Vec<OracleCost>,
+}
+
+impl Execution {
+    /// An execution of which nothing is known but how it ended.
+    pub fn new(number: u64, outcome: Outcome, duration: Duration) -> Self {
+        Execution {
+            number,
+            outcome,
+            duration,
+            log: None,
+            native_frames: Vec::new(),
+            reports: Vec::new(),
+            oracle_costs: Vec::new(),
+        }
+    }
+}
+
+/// Two runs of one call that should agree and do not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// Name of the oracle, as in flags: `layout`.
+    pub oracle: String,
+    /// Which variant and what differs, without numbers of this one input: `channels_last: values`.
+    /// Reports of one API, oracle and detail are one finding.
+    pub detail: String,
+    /// What the library gave, in a line or two.
+    pub observed: String,
+    /// What it should have given.
+    pub expected: String,
+    /// Python source of `def check()`, made of ordinary library code around `build()` and `call()`
+    /// of the finding's script: returns whether the failure is there, what is observed, what is
+    /// expected.
+    pub check: String,
+}
+
+/// What an oracle took for one input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OracleCost {
+    pub oracle: String,
+    pub duration: Duration,
 }
 
 /// The raw fact, before any oracle looks at it.
@@ -66,11 +117,13 @@ pub enum OutcomeKind {
     Nan,
     Fatal,
     InternalError,
+    /// The call returned, and an oracle showed that what it returned is wrong.
+    WrongResult,
     NotBuilt,
 }
 
 impl OutcomeKind {
-    pub const ALL: [OutcomeKind; 10] = [
+    pub const ALL: [OutcomeKind; 11] = [
         OutcomeKind::Accepted,
         OutcomeKind::Rejected,
         OutcomeKind::Crash,
@@ -80,6 +133,7 @@ impl OutcomeKind {
         OutcomeKind::Nan,
         OutcomeKind::Fatal,
         OutcomeKind::InternalError,
+        OutcomeKind::WrongResult,
         OutcomeKind::NotBuilt,
     ];
 
@@ -94,6 +148,7 @@ impl OutcomeKind {
             OutcomeKind::Nan => "nan",
             OutcomeKind::Fatal => "fatal",
             OutcomeKind::InternalError => "internal-error",
+            OutcomeKind::WrongResult => "wrong-result",
             OutcomeKind::NotBuilt => "not-built",
         }
     }

@@ -8,6 +8,9 @@ use crate::{Api, ConcreteInput, Execution, OutcomeKind};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     pub kind: OutcomeKind,
+    /// Name of the oracle that gave it: `fatal-signal`.
+    #[serde(default)]
+    pub oracle: String,
     pub confidence: Confidence,
     /// What a reader needs to tell two verdicts of one kind apart: `SIGFPE`, `RuntimeError`, `exit 3`.
     pub detail: String,
@@ -50,13 +53,31 @@ pub struct Finding {
     pub verdict: Verdict,
     /// What merges duplicates, one part per line.
     pub signature: String,
+    /// The smallest input known to show it.
     pub input: ConcreteInput,
+    /// The input that showed it first, when a smaller one was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unshrunk: Option<Box<ConcreteInput>>,
+    /// What each argument has to do with the failure; empty when that was not tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<ArgumentRole>,
     pub execution: Execution,
     /// `None` until it has been tried in a fresh process.
     pub reproduction: Option<Reproduction>,
     pub library_version: String,
     pub python_version: String,
     pub seed: u64,
+}
+
+/// One argument's part in a failure, found out by changing it alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArgumentRole {
+    /// Name of the parameter; arguments of the call on a layer are `call.NAME`.
+    pub parameter: String,
+    /// With this argument changed or left out, the failure is gone.
+    pub matters: bool,
+    /// What was tried, in words: `any other value`, `values but not shape`.
+    pub tried: String,
 }
 
 impl Finding {

@@ -20,9 +20,9 @@ mod value;
 pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill, FillScheme};
 pub use api::{Api, Signature, SignatureParam};
 pub use dtype::{Dtype, DtypeFamily};
-pub use execution::{Exception, Execution, Outcome, OutcomeKind};
+pub use execution::{Exception, Execution, OracleCost, Outcome, OutcomeKind, Report};
 pub use expression::{Comparison, Expression, Operator};
-pub use finding::{Confidence, Finding, Reproduction, Verdict};
+pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
 pub use scalar::Scalar;
 pub use spec::{

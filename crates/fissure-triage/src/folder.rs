@@ -140,11 +140,11 @@ pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
         verdict: file.verdict,
         signature: file.signature,
         execution: Execution {
-            number: input.number,
-            outcome: file.outcome,
-            duration: file.duration,
             log,
+            ..Execution::new(input.number, file.outcome, file.duration)
         },
+        unshrunk: None,
+        roles: Vec::new(),
         input,
         reproduction: file.reproduction,
         library_version: file.library_version,

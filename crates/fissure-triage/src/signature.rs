@@ -113,6 +113,7 @@ mod tests {
     fn verdict(kind: OutcomeKind, detail: &str) -> Verdict {
         Verdict {
             kind,
+            oracle: String::new(),
             confidence: Confidence::Crash,
             detail: detail.into(),
             note: false,
@@ -125,12 +126,7 @@ mod tests {
             path: title.into(),
             ..Api::default()
         };
-        let execution = Execution {
-            number: 0,
-            outcome: Outcome::Timeout,
-            duration: std::time::Duration::ZERO,
-            log: None,
-        };
+        let execution = Execution::new(0, Outcome::Timeout, std::time::Duration::ZERO);
         let verdict = verdict(OutcomeKind::Crash, detail);
         finding_id(&api, &verdict, &signature(&api, &verdict, &execution))
     }

@@ -66,6 +66,7 @@ pub fn batch(name: &str, values: &[i128]) -> Batch {
         id: 1,
         api: api("planted", name),
         check_nan: false,
+        oracles: Arc::default(),
         inputs: inputs.collect(),
         abandoned: Default::default(),
     }

@@ -75,6 +75,7 @@ fn batch(api: Arc<Api>, inputs: Vec<ConcreteInput>) -> Batch {
         id: 1,
         api,
         check_nan: false,
+        oracles: Arc::default(),
         inputs,
         abandoned: Default::default(),
     }

@@ -1,5 +1,6 @@
 //! What the generator made is what the library gets, whatever the size of arena and batch.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{api, batch, input, planted_options, run};
@@ -98,6 +99,7 @@ fn plain_values_arrive_as_they_are_by_name_and_by_position() {
         id: 1,
         api: api("planted", "expect"),
         check_nan: false,
+        oracles: Arc::default(),
         inputs,
         abandoned: Default::default(),
     };
@@ -135,6 +137,7 @@ fn what_cannot_be_built_says_nothing_about_the_api() {
             id: 1,
             api: api("planted", "fine"),
             check_nan: false,
+            oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
         },
@@ -197,6 +200,7 @@ fn a_layer_is_constructed_and_then_called() {
             id: 1,
             api: api("planted", "Layer"),
             check_nan: true,
+            oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
         },
@@ -229,6 +233,7 @@ fn batches_and_inputs_larger_than_the_arena_run_all_the_same() {
             id: 1,
             api: api("planted", "segv"),
             check_nan: false,
+            oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
         },
@@ -331,7 +336,7 @@ fn an_abandoned_batch_comes_back_at_the_next_loss_of_a_worker() {
     let scratch = tempfile::tempdir().unwrap();
     let pool = Pool::start(planted_options(scratch.path())).unwrap();
     let asked = batch("segv", &[1, 7, 2, 3]);
-    let abandoned = std::sync::Arc::clone(&asked.abandoned);
+    let abandoned = Arc::clone(&asked.abandoned);
     pool.submit(asked);
     let Event::Abnormal { execution, .. } =
         pool.events().recv_timeout(Duration::from_secs(60)).unwrap()

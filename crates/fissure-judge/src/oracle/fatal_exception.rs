@@ -29,6 +29,7 @@ pub fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::Fatal,
+        oracle: "fatal-exception".into(),
         confidence: Confidence::Contract,
         detail: exception.class.clone(),
         note: false,

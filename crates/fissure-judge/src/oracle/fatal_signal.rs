@@ -70,6 +70,7 @@ pub fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::Crash,
+        oracle: "fatal-signal".into(),
         confidence: Confidence::Crash,
         detail,
         note: false,

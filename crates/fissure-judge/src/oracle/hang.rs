@@ -28,6 +28,7 @@ use crate::input_facts::asks_for_much;
 pub fn judge(input: &ConcreteInput) -> Verdict {
     Verdict {
         kind: OutcomeKind::Timeout,
+        oracle: "hang".into(),
         confidence: Confidence::Performance,
         detail: "hang".into(),
         note: asks_for_much(input),

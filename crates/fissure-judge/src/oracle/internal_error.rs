@@ -81,6 +81,7 @@ pub fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::InternalError,
+        oracle: "internal-error".into(),
         confidence: Confidence::InternalError,
         detail: exception.class.clone(),
         note: false,

@@ -28,6 +28,7 @@ use crate::input_facts::asks_for_much;
 pub fn judge(input: &ConcreteInput) -> Verdict {
     Verdict {
         kind: OutcomeKind::OutOfMemory,
+        oracle: "memory".into(),
         confidence: Confidence::Performance,
         detail: "memory".into(),
         note: asks_for_much(input),

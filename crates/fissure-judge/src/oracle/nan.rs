@@ -127,6 +127,7 @@ pub fn judge(api: &Api, input: &ConcreteInput) -> Option<Verdict> {
         || any_single_number(input, |number| number.abs() > LARGE_SETTING);
     (!explained).then(|| Verdict {
         kind: OutcomeKind::Nan,
+        oracle: "nan".into(),
         confidence: Confidence::Numeric,
         detail: "NaN".into(),
         note: false,

@@ -34,6 +34,7 @@ pub fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::Exit,
+        oracle: "unexpected-exit".into(),
         confidence: Confidence::Contract,
         detail,
         note,

@@ -81,10 +81,8 @@ pub fn exception(class: &str, message: &str) -> Exception {
 
 pub fn execution(outcome: Outcome, log: Option<String>) -> Execution {
     Execution {
-        number: 7,
-        outcome,
-        duration: Duration::from_millis(3),
         log,
+        ..Execution::new(7, outcome, Duration::from_millis(3))
     }
 }
 
@@ -100,6 +98,8 @@ pub fn finding(api: Api, input: ConcreteInput, execution: Execution) -> Finding 
         verdict,
         signature: signature.text().to_owned(),
         input,
+        unshrunk: None,
+        roles: Vec::new(),
         execution,
         reproduction: None,
         library_version: "1.0".into(),
