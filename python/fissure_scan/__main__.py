@@ -34,6 +34,8 @@ def main():
         session.serve()
     else:
         channel.emit("finished")
+    # Nothing is left to be saved, and taking torch apart in order costs a tenth of a second.
+    os._exit(0)
 
 
 main()

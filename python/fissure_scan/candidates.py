@@ -70,17 +70,30 @@ def inner(variables):
                      lambda v: np.full_like(v.own, float(v.own.mean()) if v.own.size else 0.0), 1)
 
 
+# Factors of a ladder, the largest first: see `outer`.
+LADDER = (1e4, 10.0, 100.0, 1e3)
+
+
 def outer(variables):
-    """Level L2 within 10⁴ times the program's own values."""
+    """Level L2 within 10⁴ times the program's own values: ladders of (label, overrides) pairs. Where
+    the first step of a ladder harms nothing, its smaller ones need not be tried."""
     free = [variable for variable in variables if variable.unbounded()]
-    for factor in (10.0, 100.0, 1e3, 1e4):
-        yield from _each(free, "times %g" % factor, lambda v, f=factor: v.own * f, 2)
-        yield from _each(free, "times -%g" % factor, lambda v, f=factor: -v.own * f, 2)
-        yield from _each(free, "all %g" % factor,
-                         lambda v, f=factor: np.full_like(v.own, f * v.scale), 2)
-        yield from _each(free, "all -%g" % factor,
-                         lambda v, f=factor: np.full_like(v.own, -f * v.scale), 2)
-        yield from _each(free, "alternating %g" % factor, lambda v, f=factor: _alternate(v, f), 2)
+    if not free:
+        return
+    kinds = (("times %g", lambda v, f: v.own * f), ("times -%g", lambda v, f: -v.own * f),
+             ("all %g", lambda v, f: np.full_like(v.own, f * v.scale)),
+             ("all -%g", lambda v, f: np.full_like(v.own, -f * v.scale)),
+             ("alternating %g", _alternate))
+    alone = [("%s " % v.name, [v]) for v in free] if 1 < len(free) <= 4 else []
+    for label, make in kinds:
+        for prefix, chosen in [("", free)] + alone:
+            yield ((prefix + label % f, dict((v.key, v.clip(make(v, f), 2)) for v in chosen))
+                   for f in LADDER)
+
+
+def tiny(variables):
+    """Level L2 toward zero."""
+    free = [variable for variable in variables if variable.unbounded()]
     for factor in (1e-4, 1e-10, 1e-20, 1e-24, 1e-30, 1e-38, 1e-44):
         yield from _each(free, "times %g" % factor, lambda v, f=factor: v.own * f, 2)
 

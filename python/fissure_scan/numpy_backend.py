@@ -147,6 +147,10 @@ class NumpyBackend:
         return (float(array.min()), float(array.max()), bool((array == np.round(array)).all()),
                 array.size)
 
+    def extremes(self, value):
+        array = plain(value)
+        return float(array.min()), float(array.max())
+
     def copy(self, value):
         return ordinary_array(plain(value), copy=True)
 

@@ -55,9 +55,9 @@ def out_of_range(backend, node):
         return None
     if not backend.is_float(node.output):
         return None
-    minimum, maximum, _, count = backend.statistics(node.output)
-    if count == 0:
+    if backend.count(node.output) == 0:
         return None
+    minimum, maximum = backend.extremes(node.output)
     slack = 16 * backend.epsilon(node.output)
     if minimum < limits[0] - slack or maximum > limits[1] + slack:
         worst = minimum if minimum < limits[0] - slack else maximum

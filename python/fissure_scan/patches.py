@@ -128,10 +128,14 @@ def _torch(patches, monitor, torch_mode):
     if hasattr(torch, "compile"):
         patches.set(torch, "compile", _as_it_is)
     if not _CUDA:
-        _CUDA.append(torch.cuda.is_available())
-    if not _CUDA[0] and hasattr(torch.cuda, "_lazy_call"):
+        xpu = getattr(torch, "xpu", None)
+        _CUDA.append(torch.cuda.is_available() or (xpu is not None and xpu.is_available()))
+    if not _CUDA[0]:
         # Each `manual_seed` queues a call with its stack trace for a device that is not there.
-        patches.set(torch.cuda, "_lazy_call", lambda *arguments, **keywords: None)
+        for device in (torch.cuda, getattr(torch, "xpu", None)):
+            queue = getattr(device, "random", None)
+            if hasattr(queue, "_lazy_call"):
+                patches.set(queue, "_lazy_call", lambda *arguments, **keywords: None)
 
     parameter = torch.nn.parameter.Parameter
     original_new = parameter.__new__

@@ -10,10 +10,14 @@ import time
 
 import numpy as np
 
-from . import candidates, soft_assertions
+from . import candidates, descent, soft_assertions
 from .findings import Found
 from .monitor import Policy
 from .shrink import shrink
+
+
+# Seconds of processor time for runs of the whole training, beyond the first three.
+TRAINING = 0.1
 
 
 class Budget:
@@ -50,6 +54,8 @@ class Search:
         self.shrunk = {}
         self.shrinking = 0.0                # seconds spent on making failing inputs smaller
         self.site_deadline = 0.0
+        self.first_failure = None           # operation of the last attempt that failed first
+        self.aimed = []                     # distances of the site that the last run aimed at
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
@@ -85,10 +91,12 @@ class Search:
             self.directed(level, variables)
         if level == 1:
             self.attempts(candidates.inner(self.inputs), 1)
+            descent.climb(self, 1)
         elif level == 2:
-            self.attempts(candidates.outer(self.inputs), 2)
-            if self.open_sites():
-                self.climb(2)
+            for ladder in candidates.outer(self.inputs):
+                self.attempts(ladder, 2, ladder=True)
+            self.attempts(candidates.tiny(self.inputs), 2)
+            descent.climb(self, 2)
             self.attempts(candidates.far(self.inputs), 2)
             self.attempts(candidates.absurd(self.inputs), 2)
         else:
@@ -101,17 +109,20 @@ class Search:
                 (v.key, v.clip(v.own * factor, 2)) for v in self.weights + self.inputs))
 
     def training(self):
-        """Level L4: the program's own training steps on data inside its own range."""
-        for label, overrides in candidates.inner(self.inputs):
-            if self.over():
+        """Level L4: the program's own training steps on data inside its own range, until one of
+        them fails or a few runs and TRAINING seconds are spent."""
+        begun = time.process_time()
+        for number, (label, overrides) in enumerate(candidates.inner(self.inputs)):
+            if self.over() or number >= 3 and time.process_time() - begun > TRAINING:
                 return
             policy = Policy(overrides=overrides, watch_gradients=True,
                             time_limit=min(1.0, self.time_limit, self.budget.left() + 0.01))
             trace = self.program.run(policy)
             self.runs += 1
             for failure in trace.failures:
-                if failure.site.key() not in self.found:
-                    self._accept(failure, overrides, 4, label)
+                if failure.site.key() not in self.found and \
+                        self._accept(failure, overrides, 4, label):
+                    return
             if trace.seconds > 0.5:
                 return
 
@@ -127,26 +138,37 @@ class Search:
         self.runs += 1
         return self.program.run(self.policy(overrides, **more))
 
-    def failures(self, overrides):
-        """Failures before the first training step; later ones are level L4's."""
-        trace = self.run(overrides)
+    def failures(self, overrides, aim=None):
+        """Failures before the first training step; later ones are level L4's. `aimed` has the
+        distances of the site `aim` afterwards."""
+        trace = self.run(overrides, aim_sites=None if aim is None else {aim})
+        self.aimed = trace.aims.get(aim, [])
         return [failure for failure in trace.failures
                 if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"]
 
-    def attempts(self, pairs, level):
+    def attempts(self, pairs, level, ladder=False):
+        """Tries one after the other; a ladder is left where its largest step showed every open
+        site as it is: smaller steps will not make it fail either."""
         for label, overrides in pairs:
             if self.over() or self.finished():
                 return
             self.attempt(label, overrides, level)
+            if ladder and not any(self.masked(site) for site in self.open_sites()):
+                return
 
-    def attempt(self, label, overrides, level):
+    def attempt(self, label, overrides, level, aim=None):
         """Runs one candidate; True when it made something new fail."""
         mark = hash(tuple(sorted((key, value.tobytes()) for key, value in overrides.items())))
         if mark in self.tried:
+            self.aimed, self.first_failure = [], 0
             return False
         self.tried.add(mark)
         new = False
-        for failure in self.failures(overrides):
+        failures = self.failures(overrides, aim)
+        aimed = self.aimed
+        self.first_failure = min([failure.index for failure in failures] or [None],
+                                 key=lambda index: index or 0)
+        for failure in failures:
             key = failure.site.key()
             held = self.found.get(key)
             if held is not None and not held.improvable():
@@ -158,6 +180,7 @@ class Search:
                 continue
             self.shrunk[(key, level)] = tries + 1
             new = self._accept(failure, overrides, level, label) or new
+        self.aimed = aimed
         return new
 
     def _accept(self, failure, overrides, level, label):
@@ -168,7 +191,10 @@ class Search:
                 return False
             confirmed = time.perf_counter() - self.budget.started - self.shrinking
             begun = time.perf_counter()
-            small = shrink(self, failure, overrides)
+            if self._stays_a_note(failure, overrides, level):
+                small = overrides
+            else:
+                small = shrink(self, failure, overrides)
             self.shrinking += time.perf_counter() - begun
         else:
             small = overrides
@@ -185,9 +211,27 @@ class Search:
             return True
         return False
 
+    def _stays_a_note(self, failure, overrides, level):
+        """Far values whose exact result does not fit either: the same pattern was tried nearer, so
+        shrinking would not make a finding of it."""
+        found = Found(failure, overrides, level, "", self)
+        if found.severity == "medium" and found.confirm():
+            return found.severity == "theoretical"
+        return False
+
+    def is_note(self, failure, overrides):
+        return Found(failure, overrides, 1, "", self).severity == "theoretical"
+
     def open_sites(self):
-        return [site for site in self.sites
-                if site.key() not in self.found or self.found[site.key()].improvable()]
+        return [site for site in self.sites if not self.closed(site)]
+
+    def masked(self, site):
+        """In the last attempt something failed before this site was reached."""
+        return self.first_failure is not None and \
+            self.first_failure < self.baseline.first_hit[site]
+
+    def closed(self, site):
+        return site.key() in self.found and not self.found[site.key()].improvable()
 
     def finished(self):
         """Nothing is left to look for: every site that can fail has failed already."""
@@ -222,7 +266,7 @@ class Search:
             for label, distance, gradients in aims.get(site, []):
                 if self.over() or self.finished():
                     return
-                if site.key() in self.found and not self.found[site.key()].improvable():
+                if self.closed(site):
                     break
                 usable = [v for v in variables if v.key in gradients
                           and gradients[v.key].shape == v.own.shape
@@ -234,10 +278,11 @@ class Search:
         if level == 1:
             steps = (1.0, 0.5)
         elif level == 2:
-            steps = (10.0, 100.0, 1e3, 1e4)
+            steps = (5e3, 10.0, 100.0, 1e3)
         else:
-            steps = (10.0, 100.0, 1e3)
+            steps = (1e3, 10.0, 100.0)
         for step in steps:
+            masked = False
             for signed in (True, False):
                 overrides = {}
                 for variable in usable:
@@ -247,8 +292,12 @@ class Search:
                                 level):
                     if site.key() in self.found:
                         return
+                masked = masked or self.masked(site)
                 if self.over() or self.budget.left() < self.site_deadline:
                     return
+            if level > 1 and not masked:
+                # The largest step left it unharmed, smaller ones will too.
+                return
 
     def _step(self, variable, gradient, step, signed, level):
         if level == 1:
@@ -261,38 +310,3 @@ class Search:
             largest = np.abs(gradient).max()
             direction = gradient / largest if largest > 0 else gradient
         return variable.clip(variable.own - direction * variable.scale * step, 2)
-
-    def climb(self, level):
-        """Direction search without gradient: keeps random moves that bring a site nearer. After
-        some moves in a row without progress the step is halved."""
-        patience, share = self.options["oscillation"], self.options["mutation_rate"]
-        generator = np.random.Generator(np.random.PCG64(0))
-        sites = [site for site in self.open_sites()]
-        free = [v for v in self.inputs if v.unbounded() or v.inner_range()[0] < v.inner_range()[1]]
-        if not free or not sites:
-            return
-        aims = self.aims({}, sites)
-        for site in sites:
-            best = min([distance for _, distance, _ in aims.get(site, [])] or [None],
-                       key=lambda value: np.inf if value is None else value)
-            if best is None or any(gradients for _, _, gradients in aims[site]):
-                continue
-            current = dict((v.key, v.own.copy()) for v in free)
-            step, refused = 1.0, 0
-            for _ in range(24):
-                if self.over() or site.key() in self.found:
-                    break
-                moved = dict((v.key, v.clip(
-                    current[v.key] + step * v.scale * generator.standard_normal(v.own.shape)
-                    * (generator.random(v.own.shape) < share),
-                    level if v.unbounded() else 1)) for v in free)
-                if self.attempt("direction search for %s" % site.function, moved, level):
-                    break
-                answers = self.aims(moved, [site]).get(site, [])
-                distance = min([value for _, value, _ in answers] or [np.inf])
-                if distance < best:
-                    best, current, step, refused = distance, moved, step * 2.0, 0
-                    continue
-                refused += 1
-                if refused >= patience:
-                    step, refused = max(step * 0.5, 1e-3), 0

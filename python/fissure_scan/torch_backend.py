@@ -52,6 +52,11 @@ class TorchBackend:
         return (float(wide.min()), float(wide.max()), bool((wide == wide.round()).all()),
                 detached.numel())
 
+    def extremes(self, value):
+        """Smallest and largest element of a tensor that is not empty."""
+        detached = value.detach()
+        return detached.min().item(), detached.max().item()
+
     def copy(self, value):
         return value.detach().clone()
 

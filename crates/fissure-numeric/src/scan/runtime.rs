@@ -14,6 +14,7 @@ pub const FILES: &[(&str, &str)] = files![
     "__main__.py",
     "arguments.py",
     "candidates.py",
+    "descent.py",
     "events.py",
     "findings.py",
     "gradient_watch.py",
