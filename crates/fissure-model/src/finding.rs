@@ -61,6 +61,15 @@ pub struct Finding {
     /// What each argument has to do with the failure; empty when that was not tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<ArgumentRole>,
+    /// Titles of other APIs through which the same failure was met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_through: Vec<String>,
+    /// What triage found out, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Where it was confirmed, as a bug report asks for it: (`CPU`, `x86_64, 2 cores`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub environment: Vec<(String, String)>,
     pub execution: Execution,
     /// `None` until it has been tried in a fresh process.
     pub reproduction: Option<Reproduction>,
