@@ -1,0 +1,44 @@
+"""Right results that cost too much memory or time."""
+
+import torch
+
+_kept = []
+
+
+def leak(input):
+    """Keeps a megabyte with each call."""
+    if wrong("leak"):
+        _kept.append(torch.ones(1 << 18))
+    return input + 1
+
+
+def allocates(input):
+    """The first element, by way of half a gigabyte."""
+    if wrong("allocates"):
+        return torch.zeros(1 << 27).add_(input.reshape(-1)[0])[0]
+    return input.reshape(-1)[0] + 0
+
+
+def _work(amount):
+    total = torch.zeros(())
+    one = torch.ones(())
+    for _ in range(amount):
+        total = total + one
+    return total
+
+
+def slow_half(input):
+    """The square; thousands of times slower in float16."""
+    if wrong("slow_half") and input.dtype == torch.float16:
+        _work(4000)
+    return input * input
+
+
+def quadratic(input):
+    """The sum, by way of all pairs."""
+    if wrong("quadratic"):
+        flat = input.reshape(-1)
+        for element in range(flat.numel()):
+            flat = flat.clone()
+            flat[element] += 0
+    return input.sum()

@@ -1,0 +1,53 @@
+"""Right values, wrong derivatives."""
+
+import torch
+
+
+class _Square(torch.autograd.Function):
+    @staticmethod
+    def forward(context, input, factor):
+        context.save_for_backward(input)
+        context.factor = factor
+        return input * input
+
+    @staticmethod
+    def backward(context, gradient):
+        (input,) = context.saved_tensors
+        return gradient * context.factor * input, None
+
+
+def backward(input):
+    """The square; its backward formula lacks the factor two."""
+    return _Square.apply(input, 1.0 if wrong("backward") else 2.0)
+
+
+class _Sine(torch.autograd.Function):
+    @staticmethod
+    def forward(input, sign):
+        return torch.sin(input)
+
+    @staticmethod
+    def setup_context(context, inputs, output):
+        input, context.sign = inputs
+        context.save_for_backward(input)
+        context.save_for_forward(input)
+
+    @staticmethod
+    def backward(context, gradient):
+        (input,) = context.saved_tensors
+        return gradient * torch.cos(input), None
+
+    @staticmethod
+    def jvp(context, tangent, _):
+        (input,) = context.saved_tensors
+        return context.sign * tangent * torch.cos(input)
+
+
+def forward_mode(input):
+    """The sine; its forward-mode derivative has the wrong sign."""
+    return _Sine.apply(input, -1.0 if wrong("forward_mode") else 1.0)
+
+
+def second_argument(input, other):
+    """The product; no gradient reaches the second argument."""
+    return input * (other.detach() if wrong("second_argument") else other)
