@@ -7,29 +7,48 @@ use std::time::{Duration, Instant};
 
 use fissure_execute::Batch;
 use fissure_generate::Generator;
-use fissure_model::{Api, Execution, Intent, Outcome, OutcomeKind, Spec};
+use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Spec};
 
+use crate::judging::Judging;
 use crate::keep::Keeper;
 use crate::schedule::{LAG, batch_len};
-use crate::{ApiSummary, EndReason, RunOptions, StoreError, Tally};
+use crate::{ApiSummary, EndReason, OracleTally, RunOptions, StoreError, Tally};
 
 /// Distinct rejection messages remembered per API; the rest are only counted.
 const REJECTIONS_KEPT: usize = 64;
+
+/// What came back of a batch and waits for its turn in the sequence.
+struct Settled {
+    /// Number and whether it was accepted, of every input.
+    outcomes: Vec<(u64, bool)>,
+    /// The accepted inputs, if any may be judged.
+    accepted: Vec<ConcreteInput>,
+    /// Inputs whose results ask for certain oracles.
+    asking: Vec<(Arc<[String]>, ConcreteInput)>,
+}
 
 pub struct Lane {
     pub api: Arc<Api>,
     pub check_nan: bool,
     pub tally: Tally,
-    pub keeper: Keeper,
-    generator: Generator,
+    /// `None` when inputs are not generated but judged again.
+    keeper: Option<Keeper>,
+    generator: Option<Generator>,
+    judging: Judging,
+    /// Judging batches handed out and not back.
+    judging_in_flight: u64,
+    oracles: BTreeMap<String, OracleTally>,
+    judged: u64,
     max_inputs: Option<u64>,
     max_time: Option<Duration>,
     max_hangs: u64,
     /// Index of the next batch to generate, and number of its first input.
     next_batch: u64,
     next_number: u64,
-    /// Outcomes of batches that the generator has not been told yet, by index.
-    outcomes: BTreeMap<u64, Vec<(u64, bool)>>,
+    /// Batches that came back and that generator and judging have not been told of, by index.
+    settled: BTreeMap<u64, Settled>,
+    /// Index of the next of those.
+    next_settled: u64,
     /// Batches that came back.
     completed: u64,
     started: Instant,
@@ -39,30 +58,58 @@ pub struct Lane {
     /// Tells the pool that the rest of this API's batches is no longer wanted.
     abandoned: Arc<AtomicBool>,
     end: Option<EndReason>,
+    expired: bool,
     rejections: BTreeMap<String, u64>,
 }
 
 impl Lane {
+    /// Generates inputs, and judges some of them.
     pub fn new(spec: &Spec, generator: Generator, keeper: Keeper, options: &RunOptions) -> Self {
         Lane {
-            api: Arc::new(spec.api.clone()),
             check_nan: options.check_nan && spec.check_nan,
-            tally: Tally::default(),
-            keeper,
-            generator,
+            keeper: Some(keeper),
+            generator: Some(generator),
             max_inputs: options.max_inputs,
+            end: None,
+            ..Lane::idle(&spec.api, options)
+        }
+    }
+
+    /// Judges inputs that exist already; generates none.
+    pub fn again(api: &Api, inputs: Vec<ConcreteInput>, options: &RunOptions) -> Self {
+        let mut lane = Lane::idle(api, options);
+        inputs
+            .into_iter()
+            .for_each(|input| lane.judging.push(input));
+        lane
+    }
+
+    fn idle(api: &Api, options: &RunOptions) -> Self {
+        Lane {
+            api: Arc::new(api.clone()),
+            check_nan: false,
+            tally: Tally::default(),
+            keeper: None,
+            generator: None,
+            judging: Judging::new(&options.judging),
+            judging_in_flight: 0,
+            oracles: BTreeMap::new(),
+            judged: 0,
+            max_inputs: Some(0),
             max_time: options.max_time,
             max_hangs: options.max_hangs,
             next_batch: 0,
             next_number: 0,
-            outcomes: BTreeMap::new(),
+            settled: BTreeMap::new(),
+            next_settled: 0,
             completed: 0,
             started: Instant::now(),
             elapsed: Duration::ZERO,
             busy: Duration::ZERO,
             hangs: 0,
             abandoned: Arc::new(AtomicBool::new(false)),
-            end: None,
+            end: Some(EndReason::Complete),
+            expired: false,
             rejections: BTreeMap::new(),
         }
     }
@@ -91,14 +138,16 @@ impl Lane {
             self.end = Some(EndReason::Complete);
             return None;
         }
-        if let Some(observed) = self.next_batch.checked_sub(LAG) {
-            for (number, accepted) in self.outcomes.remove(&observed)? {
-                self.generator.observe(number, accepted);
-            }
+        if let Some(observed) = self.next_batch.checked_sub(LAG)
+            && observed == self.next_settled
+            && !self.settle()
+        {
+            return None;
         }
+        let generator = self.generator.as_mut()?;
         let first = self.next_number;
         let inputs = (first..first + len)
-            .map(|number| self.generator.generate(number))
+            .map(|number| generator.generate(number))
             .collect();
         let index = self.next_batch;
         self.next_batch += 1;
@@ -114,30 +163,104 @@ impl Lane {
         Some((index, batch))
     }
 
-    /// Counts a batch that came back. Batches may come back in any order; the generator hears of
-    /// each when the batch [`LAG`] after it is generated, never earlier.
+    /// Tells generator and judging of the next batch in the sequence, if it has come back.
+    fn settle(&mut self) -> bool {
+        let Some(settled) = self.settled.remove(&self.next_settled) else {
+            return false;
+        };
+        self.next_settled += 1;
+        if let Some(generator) = &mut self.generator {
+            for (number, accepted) in &settled.outcomes {
+                generator.observe(*number, *accepted);
+            }
+        }
+        for (oracles, input) in &settled.asking {
+            self.judging.ask(Arc::clone(oracles), input);
+        }
+        self.judging.offer(settled.outcomes.len(), settled.accepted);
+        true
+    }
+
+    /// Inputs for the oracles, if any wait.
+    pub fn next_judging(&mut self) -> Option<Batch> {
+        if self.is_cut_short() {
+            self.judging.clear();
+            self.settled.clear();
+        } else if self.end.is_some() {
+            // What came back after the last batch was generated has its turn now, in order.
+            while self.settle() {}
+        }
+        let (oracles, inputs) = self.judging.next()?;
+        self.judging_in_flight += 1;
+        Some(Batch {
+            id: 0,
+            api: self.api.clone(),
+            check_nan: false,
+            oracles,
+            inputs,
+            abandoned: self.abandoned.clone(),
+        })
+    }
+
+    /// Counts a batch of judged inputs that came back.
+    pub fn complete_judging(&mut self, executions: &[Execution], busy: Duration) {
+        self.judging_in_flight -= 1;
+        self.judged += executions.len() as u64;
+        self.busy += busy;
+        self.elapsed = self.started.elapsed();
+        for execution in executions {
+            for cost in &execution.oracle_costs {
+                let tally = self.oracles.entry(cost.oracle.clone()).or_default();
+                tally.inputs += 1;
+                tally.time += cost.duration;
+            }
+            for report in &execution.reports {
+                self.oracles
+                    .entry(report.oracle.clone())
+                    .or_default()
+                    .reports += 1;
+            }
+        }
+    }
+
+    /// Counts and records a batch that came back. Batches may come back in any order; the generator
+    /// hears of each when the batch [`LAG`] after it is generated, never earlier.
     pub fn complete(
         &mut self,
         index: u64,
-        intents: impl Iterator<Item = Intent>,
+        inputs: Vec<ConcreteInput>,
         executions: &[Execution],
         busy: Duration,
-    ) {
-        let mut outcomes = Vec::with_capacity(executions.len());
-        for (execution, intent) in executions.iter().zip(intents) {
+    ) -> Result<(), StoreError> {
+        let mut settled = Settled {
+            outcomes: Vec::with_capacity(executions.len()),
+            accepted: Vec::new(),
+            asking: Vec::new(),
+        };
+        for (input, execution) in inputs.into_iter().zip(executions) {
+            if let Some(keeper) = &mut self.keeper {
+                keeper.keep(&self.api, &input, execution)?;
+            }
             let kind = fissure_judge::kind(execution);
-            self.tally.add(kind, &intent);
+            self.tally.add(kind, &input.intent);
             if let Outcome::Rejected(exception) | Outcome::NotBuilt(exception) = &execution.outcome
             {
                 self.count_rejection(&exception.class, &exception.message);
             }
             let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
-            outcomes.push((execution.number, accepted));
+            settled.outcomes.push((execution.number, accepted));
+            if accepted && self.judging.is_on() {
+                settled.accepted.push(input);
+            }
+        }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.flush()?;
         }
         self.busy += busy;
         self.elapsed = self.started.elapsed();
-        self.outcomes.insert(index, outcomes);
+        self.settled.insert(index, settled);
         self.completed += 1;
+        Ok(())
     }
 
     /// Counts an input that ran into a limit; after too many, the rest of the API is not wanted.
@@ -161,9 +284,31 @@ impl Lane {
         self.end.get_or_insert(EndReason::Interrupted);
     }
 
+    /// The time of the whole run is up: what has not been handed out is no longer wanted.
+    pub fn expire(&mut self) {
+        self.end = Some(match self.end {
+            Some(EndReason::Interrupted) => EndReason::Interrupted,
+            _ => EndReason::TimeUp,
+        });
+        self.expired = true;
+    }
+
+    /// What has not been handed out is no longer wanted.
+    fn is_cut_short(&self) -> bool {
+        self.expired
+            || matches!(
+                self.end,
+                Some(EndReason::Interrupted | EndReason::TooManyHangs)
+            )
+    }
+
     /// All that was generated has come back and nothing more will be generated.
     pub fn is_finished(&self) -> bool {
-        self.end.is_some() && self.completed == self.next_batch
+        self.end.is_some()
+            && self.completed == self.next_batch
+            && self.judging_in_flight == 0
+            && self.judging.is_empty()
+            && self.settled.is_empty()
     }
 
     pub fn summary(&self) -> ApiSummary {
@@ -179,6 +324,8 @@ impl Lane {
             elapsed: self.elapsed,
             busy: self.busy,
             end: self.end.unwrap_or(EndReason::Interrupted),
+            judged: self.judged,
+            oracles: self.oracles.clone(),
             findings: Vec::new(),
             notes: Vec::new(),
             rejections,
@@ -187,12 +334,14 @@ impl Lane {
 
     /// Ends the records of the API.
     pub fn close(self) -> Result<(), StoreError> {
+        let (Some(keeper), Some(generator)) = (self.keeper, self.generator) else {
+            return Ok(());
+        };
         let mut csv = Vec::new();
-        self.generator
+        generator
             .coverage()
             .write_csv(&mut csv)
             .expect("writing to memory cannot fail");
-        self.keeper
-            .finish(self.elapsed, &String::from_utf8_lossy(&csv))
+        keeper.finish(self.elapsed, &String::from_utf8_lossy(&csv))
     }
 }

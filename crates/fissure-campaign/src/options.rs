@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use fissure_generate::GenerateOptions;
 
+use crate::JudgingOptions;
+
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     pub seed: u64,
@@ -23,6 +25,10 @@ pub struct RunOptions {
     pub save: bool,
     /// Write a plain Python script for each kept input.
     pub scripts: bool,
+    /// Which accepted inputs the comparing oracles look at.
+    pub judging: JudgingOptions,
+    /// Wall-clock time for the whole run.
+    pub total_time: Option<Duration>,
     /// Runs of a finding's script in fresh processes, when all of them fail; more if one does not.
     pub confirm_runs: u32,
 }

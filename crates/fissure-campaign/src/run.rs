@@ -8,14 +8,18 @@ use std::time::{Duration, Instant};
 use fissure_execute::{Batch, Event, ExecuteError, Pool, ScriptOptions};
 use fissure_generate::Generator;
 use fissure_judge::JudgeOptions;
-use fissure_model::{ConcreteInput, Execution, Finding, Outcome, OutcomeKind, Reproduction, Spec};
+use fissure_model::{
+    Api, ConcreteInput, Execution, Finding, Outcome, OutcomeKind, Reproduction, Spec, Verdict,
+};
 use fissure_triage::{Candidate, Collector, Observed, Signature};
 
 use crate::confirm::{ConfirmOptions, Confirmed, Confirmer};
 use crate::keep::Keeper;
 use crate::lane::Lane;
 use crate::store::Record;
-use crate::{ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, StoreError};
+use crate::{
+    ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, SavedInputs, StoreError,
+};
 
 /// How often the loop looks up from waiting, for the clock and for the user's Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
@@ -36,9 +40,27 @@ pub enum CampaignError {
     Pool(String),
 }
 
+/// Where the inputs of a run come from.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// They are generated.
+    Specs(&'a [Spec]),
+    /// They were kept by an earlier run, and are judged now.
+    Saved(&'a [SavedInputs]),
+}
+
+impl<'a> Source<'a> {
+    fn apis(self) -> Vec<&'a Api> {
+        match self {
+            Source::Specs(specs) => specs.iter().map(|spec| &spec.api).collect(),
+            Source::Saved(saved) => saved.iter().map(|one| &one.api).collect(),
+        }
+    }
+}
+
 /// What is fuzzed, with what, and how.
 pub struct Campaign<'a> {
-    pub specs: &'a [Spec],
+    pub source: Source<'a>,
     pub pool: &'a Pool,
     /// APIs to leave out.
     pub deny_list: Option<DenyList>,
@@ -62,8 +84,12 @@ impl Campaign<'_> {
             runs: self.options.confirm_runs,
             threads: self.options.workers,
         });
+        let apis = self.source.apis();
         let mut run = Run {
-            specs: self.specs,
+            waiting: (0..apis.len()).collect(),
+            found: vec![Found::default(); apis.len()],
+            apis,
+            source: self.source,
             pool: self.pool,
             deny_list: self.deny_list.as_ref(),
             options: self.options,
@@ -73,20 +99,20 @@ impl Campaign<'_> {
             confirmer,
             collector: Collector::default(),
             lanes: HashMap::new(),
-            waiting: (0..self.specs.len()).collect(),
             in_flight: HashMap::new(),
             next_batch_id: 0,
             summary: RunSummary::default(),
             finished: Vec::new(),
             seen: Vec::new(),
-            found: vec![Found::default(); self.specs.len()],
         };
         run.drive()
     }
 }
 
 struct Run<'a> {
-    specs: &'a [Spec],
+    source: Source<'a>,
+    /// What is fuzzed; everything else refers to it by position.
+    apis: Vec<&'a Api>,
     pool: &'a Pool,
     deny_list: Option<&'a DenyList>,
     options: &'a RunOptions,
@@ -95,19 +121,35 @@ struct Run<'a> {
     observer: &'a mut dyn FnMut(RunEvent<'_>),
     confirmer: Confirmer,
     collector: Collector,
-    /// APIs under way, by their position in `specs`.
+    /// APIs under way.
     lanes: HashMap<usize, Lane>,
     waiting: VecDeque<usize>,
-    /// Lane and index within it of each batch handed to the pool, by batch id.
-    in_flight: HashMap<u64, (usize, u64)>,
+    /// Each batch handed to the pool, by its id.
+    in_flight: HashMap<u64, Handed>,
     next_batch_id: u64,
     summary: RunSummary,
-    /// APIs that are done, by position in `specs`.
+    /// APIs that are done.
     finished: Vec<(usize, ApiSummary)>,
     /// Failures not yet handed to the confirmer: API, since when, signature.
     seen: Vec<(usize, Instant, Signature)>,
-    /// What was found, by position in `specs`: a finding may be confirmed after its API is done.
+    /// What was found: a finding may be confirmed after its API is done.
     found: Vec<Found>,
+}
+
+/// A batch that the pool has.
+#[derive(Clone, Copy)]
+struct Handed {
+    /// Position of its API.
+    lane: usize,
+    work: Work,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Newly generated inputs: the batch's index within its lane.
+    Run(u64),
+    /// Inputs for the oracles.
+    Judge,
 }
 
 #[derive(Clone, Default)]
@@ -127,6 +169,14 @@ impl Run<'_> {
                 self.waiting.clear();
                 self.lanes.values_mut().for_each(Lane::interrupt);
                 self.pool.cancel();
+            }
+            if let Some(limit) = self.options.total_time
+                && started.elapsed() >= limit
+            {
+                self.lanes.values_mut().for_each(Lane::expire);
+                for at in std::mem::take(&mut self.waiting) {
+                    self.skip(at, "the time for the whole run was up".to_owned())?;
+                }
             }
             self.open_lanes()?;
             self.hand_out();
@@ -172,36 +222,35 @@ impl Run<'_> {
             let Some(at) = self.waiting.pop_front() else {
                 break;
             };
-            let spec = &self.specs[at];
+            let api = self.apis[at];
             match self.prepare(at)? {
                 Ok(lane) => {
-                    self.folder.append(&Record::Started {
-                        api: &spec.api.title,
-                    })?;
+                    self.folder.append(&Record::Started { api: &api.title })?;
                     self.lanes.insert(at, lane);
                 }
-                Err(reason) => {
-                    self.folder.append(&Record::Skipped {
-                        api: &spec.api.title,
-                        reason: &reason,
-                    })?;
-                    self.summary
-                        .skipped
-                        .push((spec.api.title.clone(), reason.clone()));
-                    (self.observer)(RunEvent::Skipped {
-                        api: &spec.api,
-                        reason,
-                    });
-                }
+                Err(reason) => self.skip(at, reason)?,
             }
         }
         Ok(())
     }
 
-    /// A lane for the spec, or the reason why there is none.
+    fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
+        let api = self.apis[at];
+        self.folder.append(&Record::Skipped {
+            api: &api.title,
+            reason: &reason,
+        })?;
+        self.summary
+            .skipped
+            .push((api.title.clone(), reason.clone()));
+        (self.observer)(RunEvent::Skipped { api, reason });
+        Ok(())
+    }
+
+    /// A lane for the API, or the reason why there is none.
     fn prepare(&mut self, at: usize) -> Result<Result<Lane, String>, CampaignError> {
-        let spec = &self.specs[at];
-        if let Some(denied) = self.deny_list.and_then(|list| list.check(&spec.api.title)) {
+        let api = self.apis[at];
+        if let Some(denied) = self.deny_list.and_then(|list| list.check(&api.title)) {
             return Ok(Err(format!(
                 "left out by default: it {} (--include-denied fuzzes it)",
                 denied.reason
@@ -209,45 +258,51 @@ impl Run<'_> {
         }
         let signature = self
             .pool
-            .describe(&spec.api.path)
+            .describe(&api.path)
             .map_err(CampaignError::Execute)?;
         if let Some(why) = &signature.missing {
             return Ok(Err(format!(
                 "not in {} {}: {why}",
-                spec.api.package, signature.library_version
+                api.package, signature.library_version
             )));
         }
         if !signature.callable {
             return Ok(Err("it is not callable".to_owned()));
         }
-        let generator = Generator::new(
-            spec,
-            Some(&signature),
-            self.options.generate.clone(),
-            self.options.seed,
-        );
-        Ok(match generator {
-            Ok(generator) => {
-                (self.observer)(RunEvent::Started {
-                    api: &spec.api,
-                    signature: &signature,
-                });
-                let keeper = Keeper::open(&self.api_folder(at), &spec.api, self.options)?;
-                Ok(Lane::new(spec, generator, keeper, self.options))
+        let lane = match self.source {
+            Source::Saved(saved) => Lane::again(api, saved[at].inputs.clone(), self.options),
+            Source::Specs(specs) => {
+                let generator = Generator::new(
+                    &specs[at],
+                    Some(&signature),
+                    self.options.generate.clone(),
+                    self.options.seed,
+                );
+                match generator {
+                    Ok(generator) => {
+                        let keeper = Keeper::open(&self.api_folder(at), api, self.options)?;
+                        Lane::new(&specs[at], generator, keeper, self.options)
+                    }
+                    Err(error) => return Ok(Err(error.to_string())),
+                }
             }
-            Err(error) => Err(error.to_string()),
-        })
+        };
+        (self.observer)(RunEvent::Started {
+            api,
+            signature: &signature,
+        });
+        Ok(Ok(lane))
     }
 
     /// DocTer's users know one work folder per API; overloads of one title get one each.
     fn api_folder(&self, at: usize) -> PathBuf {
-        if self.specs.len() == 1 {
+        if self.apis.len() == 1 {
             return self.folder.path().to_owned();
         }
-        let title = &self.specs[at].api.title;
-        let earlier = self.specs[..at]
+        let title = &self.apis[at].title;
+        let earlier = self.apis[..at]
             .iter()
-            .filter(|spec| spec.api.title == *title)
+            .filter(|api| api.title == *title)
             .count();
         let name = fissure_triage::file_name_part(title);
         let apis = self.folder.path().join("apis");
@@ -272,12 +327,17 @@ impl Run<'_> {
                 let Some(lane) = self.lanes.get_mut(at) else {
                     continue;
                 };
-                let Some((index, mut batch)) = lane.next_batch() else {
-                    continue;
+                let (work, mut batch) = match lane.next_judging() {
+                    Some(batch) => (Work::Judge, batch),
+                    None => match lane.next_batch() {
+                        Some((index, batch)) => (Work::Run(index), batch),
+                        None => continue,
+                    },
                 };
                 batch.id = self.next_batch_id;
                 self.next_batch_id += 1;
-                self.in_flight.insert(batch.id, (*at, index));
+                let handed = Handed { lane: *at, work };
+                self.in_flight.insert(batch.id, handed);
                 self.pool.submit(batch);
                 progressed = true;
             }
@@ -313,10 +373,13 @@ impl Run<'_> {
                 input,
                 execution,
             } => {
-                if let Some((at, _)) = self.in_flight.get(&batch).copied() {
-                    self.look(at, &input, &execution)?;
+                if let Some(Handed { lane: at, work }) = self.in_flight.get(&batch).copied() {
                     let limit =
                         matches!(execution.outcome, Outcome::Timeout | Outcome::OutOfMemory);
+                    // An oracle makes many calls of an input that alone kept within the limits.
+                    if !limit || work != Work::Judge {
+                        self.look(at, &input, &execution)?;
+                    }
                     if let Some(lane) = self.lanes.get_mut(&at).filter(|_| limit) {
                         lane.count_hang();
                     }
@@ -337,8 +400,11 @@ impl Run<'_> {
         executions: &[Execution],
         busy: Duration,
     ) -> Result<(), CampaignError> {
-        let Some((at, index)) = self.in_flight.remove(&batch.id) else {
+        let Some(Handed { lane: at, work }) = self.in_flight.remove(&batch.id) else {
             return Ok(());
+        };
+        let Work::Run(index) = work else {
+            return self.complete_judging(at, &batch, executions, busy);
         };
         for (input, execution) in batch.inputs.iter().zip(executions) {
             // Whatever ended a process came as an event of its own, at once.
@@ -352,24 +418,16 @@ impl Run<'_> {
         let Some(lane) = self.lanes.get_mut(&at) else {
             return Ok(());
         };
-        for (input, execution) in batch.inputs.iter().zip(executions) {
-            lane.keeper.keep(&lane.api, input, execution)?;
-        }
-        lane.keeper.flush()?;
         let before = lane.tally.clone();
-        lane.complete(
-            index,
-            batch.inputs.iter().map(|input| input.intent.clone()),
-            executions,
-            busy,
-        );
+        let first = batch.inputs.first().map_or(0, |input| input.number);
+        lane.complete(index, batch.inputs, executions, busy)?;
         let accepted = lane.tally.accepted() - before.accepted();
         let rejected =
             lane.tally.count(OutcomeKind::Rejected) - before.count(OutcomeKind::Rejected);
         let inputs = executions.len() as u64;
         self.folder.append(&Record::Batch {
             api: &lane.api.title,
-            first: batch.inputs.first().map_or(0, |input| input.number),
+            first,
             inputs,
             accepted,
             rejected,
@@ -383,6 +441,31 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Hears what the oracles had to say.
+    fn complete_judging(
+        &mut self,
+        at: usize,
+        batch: &Batch,
+        executions: &[Execution],
+        busy: Duration,
+    ) -> Result<(), CampaignError> {
+        let api = self.apis[at];
+        for (input, execution) in batch.inputs.iter().zip(executions) {
+            for verdict in fissure_judge::reports(api, input, execution) {
+                self.remember(at, &verdict, input, execution)?;
+            }
+        }
+        if let Some(lane) = self.lanes.get_mut(&at) {
+            lane.complete_judging(executions, busy);
+            self.folder.append(&Record::Judged {
+                api: &lane.api.title,
+                inputs: executions.len() as u64,
+                reports: executions.iter().map(|one| one.reports.len() as u64).sum(),
+            })?;
+        }
+        Ok(())
+    }
+
     /// Judges one execution and remembers a failure not seen before.
     fn look(
         &mut self,
@@ -390,18 +473,29 @@ impl Run<'_> {
         input: &ConcreteInput,
         execution: &Execution,
     ) -> Result<(), CampaignError> {
-        let api = &self.specs[at].api;
+        let api = self.apis[at];
         let judge = JudgeOptions {
             check_nan: self.options.check_nan,
         };
         let Some(verdict) = fissure_judge::judge(api, input, execution, &judge) else {
             return Ok(());
         };
-        let observed = self.collector.observe(api, &verdict, input, execution);
+        self.remember(at, &verdict, input, execution)
+    }
+
+    fn remember(
+        &mut self,
+        at: usize,
+        verdict: &Verdict,
+        input: &ConcreteInput,
+        execution: &Execution,
+    ) -> Result<(), CampaignError> {
+        let api = self.apis[at];
+        let observed = self.collector.observe(api, verdict, input, execution);
         if let Observed::New(signature) = observed {
             self.folder.append(&Record::Seen {
                 api: &api.title,
-                id: &fissure_triage::finding_id(api, &verdict, &signature),
+                id: &fissure_triage::finding_id(api, verdict, &signature),
                 number: input.number,
             })?;
             self.seen.push((at, Instant::now(), signature));
@@ -438,7 +532,7 @@ impl Run<'_> {
     }
 
     fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
-        let api = self.specs[at].api.clone();
+        let api = self.apis[at].clone();
         Finding {
             id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
             api,

@@ -56,6 +56,12 @@ pub(crate) enum Record<'a> {
         rejected: u64,
         other: u64,
     },
+    /// Inputs that the oracles looked at.
+    Judged {
+        api: &'a str,
+        inputs: u64,
+        reports: u64,
+    },
     /// A failure met for the first time; with seed and number it can be generated again.
     Seen {
         api: &'a str,

@@ -1,5 +1,6 @@
 //! Counting, and the summaries made of it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fissure_model::{Api, Intent, OutcomeKind};
@@ -94,11 +95,36 @@ pub struct ApiSummary {
     #[serde(with = "seconds")]
     pub busy: Duration,
     pub end: EndReason,
+    /// Inputs that the comparing oracles looked at.
+    #[serde(default)]
+    pub judged: u64,
+    /// What each of those oracles looked at, said and cost.
+    #[serde(default)]
+    pub oracles: BTreeMap<String, OracleTally>,
     /// Ids of its findings; notes are not among them.
     pub findings: Vec<String>,
     pub notes: Vec<String>,
     /// The commonest reasons for rejection, most frequent first.
     pub rejections: Vec<(String, u64)>,
+}
+
+/// Counts of one oracle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OracleTally {
+    /// Inputs it looked at.
+    pub inputs: u64,
+    /// Reports it made, before they were merged.
+    pub reports: u64,
+    #[serde(with = "seconds")]
+    pub time: Duration,
+}
+
+impl OracleTally {
+    pub fn merge(&mut self, other: &OracleTally) {
+        self.inputs += other.inputs;
+        self.reports += other.reports;
+        self.time += other.time;
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -118,6 +144,15 @@ impl RunSummary {
         let mut total = Tally::default();
         for api in &self.apis {
             total.merge(&api.tally);
+        }
+        total
+    }
+
+    /// Counts per oracle over all APIs.
+    pub fn oracles(&self) -> BTreeMap<&str, OracleTally> {
+        let mut total: BTreeMap<&str, OracleTally> = BTreeMap::new();
+        for (name, tally) in self.apis.iter().flat_map(|api| &api.oracles) {
+            total.entry(name).or_default().merge(tally);
         }
         total
     }

@@ -11,7 +11,7 @@ mod input_facts;
 mod oracle;
 mod signal;
 
-use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Api, ConcreteInput, Confidence, Execution, Outcome, OutcomeKind, Verdict};
 
 pub use oracle::fatal_signal::handled_fault;
 pub use oracle::internal_error::internal_error_phrase;
@@ -66,4 +66,22 @@ pub fn judge(
         OutcomeKind::Timeout => Some(oracle::hang::judge(input)),
         OutcomeKind::OutOfMemory => Some(oracle::memory::judge(input)),
     }
+}
+
+/// What the reports of the comparing oracles amount to, one verdict each.
+pub fn reports<'a>(
+    _api: &'a Api,
+    _input: &'a ConcreteInput,
+    execution: &'a Execution,
+) -> impl Iterator<Item = Verdict> + 'a {
+    execution.reports.iter().map(|report| Verdict {
+        kind: OutcomeKind::WrongResult,
+        confidence: oracles()
+            .iter()
+            .find(|oracle| oracle.name == report.oracle)
+            .map_or(Confidence::Numeric, |oracle| oracle.confidence),
+        oracle: report.oracle.clone(),
+        detail: report.detail.clone(),
+        note: false,
+    })
 }

@@ -151,6 +151,8 @@ mod tests {
                 end: EndReason::Complete,
                 findings: vec!["x".into()],
                 notes: vec![],
+                judged: 0,
+                oracles: Default::default(),
                 rejections: vec![],
             }],
             findings: 1,

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
-use fissure_campaign::{Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunSummary};
+use fissure_campaign::{Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunSummary, Source};
 use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
 use fissure_model::Spec;
 use fissure_report::{Progress, Style};
@@ -142,7 +142,7 @@ fn fuzz_package(
         cancelled: Arc::clone(stop),
     };
     let campaign = Campaign {
-        specs,
+        source: Source::Specs(specs),
         pool: &pool,
         deny_list: (!args.include_denied).then(DenyList::built_in),
         script,

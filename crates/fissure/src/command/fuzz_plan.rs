@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use fissure_campaign::RunOptions;
+use fissure_campaign::{JudgingOptions, RunOptions};
 use fissure_generate::{GenerateOptions, TensorsAs};
 use fissure_model::{Mode, Spec};
 use fissure_spec::{DtypeConfig, Warning};
@@ -107,6 +107,8 @@ impl Plan {
                 max_hangs: args.max_hangs,
                 save: args.save,
                 scripts: args.gen_script,
+                judging: JudgingOptions::default(),
+                total_time: None,
                 confirm_runs: 1,
             },
             workdir,
