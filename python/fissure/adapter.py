@@ -46,6 +46,11 @@ class Adapter:
     def reset(self):
         """In a worker before each batch: undoes settings that an API may have changed."""
 
+    def target(self, found):
+        """What is called for the object of an API: the object itself, unless the library wants
+        something between construction and call."""
+        return found
+
     def dense(self, code, shape, strides, offset):
         """A tensor that owns its memory, copied from the arena; `offset` counts elements."""
         raise TypeError("%s has no tensors" % self.package)

@@ -112,7 +112,7 @@ class Worker:
         try:
             self.adapter.reset()
             if path not in self.targets:
-                self.targets[path] = resolve(path)
+                self.targets[path] = self.adapter.target(resolve(path))
         except Exception as error:
             return None, error
         return self.targets[path], None
