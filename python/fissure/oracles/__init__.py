@@ -1,0 +1,92 @@
+"""Oracles that compare several runs of one call, one file each.
+
+A module here has `PRICE` (calls of the target that it makes, roughly) and `check(call)`, which
+yields a `Report` for everything that is wrong. What it yields is believed only after the report's
+own check source, which a person will get as a script, says so too.
+"""
+
+import importlib
+import sys
+import time
+import traceback
+
+#: Reports that one oracle can make of one input; the rest says the same again.
+MOST_REPORTS = 4
+#: Seconds that an oracle may need by its price and the time of the first call; dearer ones are left
+#: out for this input, because one slow call must not hold up thousands of others.
+PATIENCE = 5.0
+
+
+class Judgement:
+    """What came of one input: reports and costs as plain data, ready for JSON."""
+
+    def __init__(self):
+        self.reports = []
+        #: `[oracle, nanoseconds]`, in the order in which they ran.
+        self.costs = []
+        #: Oracles left out because of `PATIENCE`.
+        self.skipped = []
+        #: `[oracle, traceback]` of oracles that failed themselves.
+        self.failures = []
+
+    def plain(self, announced=None):
+        return {
+            "reports": self.reports,
+            "costs": self.costs,
+            "skipped": self.skipped,
+            "failures": self.failures,
+            "announced": announced,
+        }
+
+
+def find(name):
+    """The module of an oracle by the name it has in flags."""
+    full = "%s.%s" % (__name__, name.replace("-", "_"))
+    if full in sys.modules:
+        return sys.modules[full]
+    return importlib.import_module(full)
+
+
+def judge(call, names, announce):
+    """Runs the oracles one after the other on a call that was accepted.
+
+    `announce(judgement, report)` is told, before anything that might end the process, what to
+    report in that case.
+    """
+    judgement = Judgement()
+    for name in names:
+        begin = time.perf_counter_ns()
+        try:
+            module = find(name)
+            if call.seconds * module.PRICE > PATIENCE:
+                judgement.skipped.append(name)
+                continue
+
+            def tell(detail, source, name=name):
+                report = {
+                    "oracle": name,
+                    "detail": detail,
+                    "observed": "the process ended",
+                    "expected": "a result, as from the plain call",
+                    "check": source,
+                }
+                announce(judgement, report)
+
+            call.teller = tell
+            call.announce("a repeated call", call.plain_source())
+            found = 0
+            for report in module.check(call):
+                call.announce(report.detail, report.source)
+                confirmed, observed, expected = call.verify(report.source)
+                if confirmed:
+                    judgement.reports.append(report.plain(name, observed, expected))
+                    found += 1
+                    if found == MOST_REPORTS:
+                        break
+        except Exception:
+            # Ours, not the library's: `Call.attempt` is how an oracle runs what may raise.
+            judgement.failures.append([name, traceback.format_exc()[-2000:]])
+        finally:
+            call.teller = None
+        judgement.costs.append([name, time.perf_counter_ns() - begin])
+    return judgement
