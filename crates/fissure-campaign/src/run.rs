@@ -50,6 +50,18 @@ pub enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
+    /// Number of APIs.
+    pub fn len(self) -> usize {
+        match self {
+            Source::Specs(specs) => specs.len(),
+            Source::Saved(saved) => saved.len(),
+        }
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
     fn apis(self) -> Vec<&'a Api> {
         match self {
             Source::Specs(specs) => specs.iter().map(|spec| &spec.api).collect(),

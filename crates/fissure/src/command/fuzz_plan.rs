@@ -10,6 +10,7 @@ use fissure_model::{Mode, Spec};
 use fissure_spec::{DtypeConfig, Warning};
 
 use super::fuzz_args::{FuzzArgs, ModeArg};
+use super::session::{seconds_of, workers};
 use crate::exit_status::usage;
 
 /// Inputs per API unless told otherwise: what the paper's experiments used.
@@ -84,7 +85,7 @@ impl Plan {
             (None, false) => default_workdir()?,
         };
         let seed = seed(&args.seed)?;
-        let workers = workers(args)?;
+        let workers = workers(args.workers)?;
         // Last, so that a wrong flag is told before thousands of files are read.
         let (specs, warnings) = load_specs(args, is_docter)?;
         let (specs, repairs) = if args.no_repair {
@@ -275,11 +276,6 @@ fn tensors_as(how: &str) -> anyhow::Result<TensorsAs> {
     }
 }
 
-fn seconds_of(seconds: f64, flag: &str) -> anyhow::Result<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| usage(format!("{flag} {seconds}: not a number of seconds")))
-}
-
 fn seed(text: &str) -> anyhow::Result<u64> {
     if text == "random" {
         let since_epoch = std::time::SystemTime::now()
@@ -289,14 +285,6 @@ fn seed(text: &str) -> anyhow::Result<u64> {
     }
     text.parse()
         .map_err(|_| usage(format!("--seed {text}: give a whole number, or random")))
-}
-
-fn workers(args: &FuzzArgs) -> anyhow::Result<usize> {
-    match args.workers {
-        Some(0) => Err(usage("--workers 0: at least one worker is needed")),
-        Some(n) => Ok(n),
-        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
-    }
 }
 
 /// A new folder under `fissure-out`, named by the time.

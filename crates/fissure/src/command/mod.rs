@@ -8,4 +8,5 @@ mod fuzz_plan;
 pub mod oracles;
 pub mod scan;
 mod scan_console;
+mod session;
 pub mod specs;

@@ -1,0 +1,184 @@
+//! What every command that runs inputs sets up: interpreter, workers, work folder, Ctrl-C.
+
+#![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, anyhow};
+use fissure_campaign::{
+    Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunOptions, RunSummary, Source,
+};
+use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
+use fissure_report::{Progress, Style};
+
+use crate::exit_status::usage;
+
+/// How inputs are run, whichever command runs them.
+pub struct Session<'a> {
+    pub package: &'a str,
+    pub python: PathBuf,
+    pub workdir: &'a Path,
+    /// Folders of the user's own packages.
+    pub pythonpath: &'a [PathBuf],
+    pub timeout: Duration,
+    /// Bytes a worker may use beyond what the library needs.
+    pub memory_limit: u64,
+    pub no_sandbox: bool,
+    pub include_denied: bool,
+    pub style: Style,
+    pub verbose: bool,
+    pub stop: &'a Arc<AtomicBool>,
+}
+
+impl Session<'_> {
+    /// Runs the campaign, with its progress on standard error.
+    pub fn run(&self, source: Source<'_>, options: &RunOptions) -> anyhow::Result<RunSummary> {
+        let mut folder = RunFolder::open(self.workdir)?;
+        let scratch = self.workdir.join("scratch");
+        std::fs::create_dir_all(&scratch)
+            .with_context(|| format!("failed to make {}", scratch.display()))?;
+        let scratch = scratch.canonicalize()?;
+        let extra_path: Vec<PathBuf> = self
+            .pythonpath
+            .iter()
+            .map(|dir| {
+                dir.canonicalize()
+                    .with_context(|| format!("there is no {}", dir.display()))
+            })
+            .collect::<anyhow::Result<_>>()?;
+        // Drivers of a GPU write where Landlock would not let them.
+        let sandbox = SandboxOptions {
+            confine_writes: !self.no_sandbox && !has_gpu(),
+            cut_network: !self.no_sandbox,
+        };
+        let pool = Pool::start(PoolOptions {
+            extra_path: extra_path.clone(),
+            workers: options.workers,
+            timeout: self.timeout,
+            memory_limit: self.memory_limit,
+            sandbox,
+            ..PoolOptions::new(&self.python, self.package, &scratch)
+        })
+        .map_err(|error| anyhow!("failed to {error}"))?;
+        let info = pool.info();
+        if self.style != Style::Quiet {
+            eprintln!(
+                "fissure: {} {} on Python {}, {} worker{}, seed {}{}",
+                self.package,
+                info.library_version,
+                info.python_version,
+                options.workers,
+                if options.workers == 1 { "" } else { "s" },
+                options.seed,
+                sandbox_gaps(sandbox, info.sandbox),
+            );
+        }
+        folder.write_header(&RunHeader {
+            format: FORMAT,
+            fissure_version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: std::env::args().collect(),
+            seed: options.seed,
+            package: self.package.to_owned(),
+            library_version: info.library_version.clone(),
+            python_version: info.python_version.clone(),
+            python: self.python.clone(),
+            workers: options.workers,
+            started_unix: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
+        })?;
+        // A script imports the library itself, which the limits of an input do not cover.
+        let import = (info.import_time * 10).max(Duration::from_secs(30));
+        let script = ScriptOptions {
+            timeout: self.timeout + import,
+            memory_limit: self.memory_limit + (2 << 30),
+            scratch: scratch.join("confirm"),
+            sandbox,
+            environment: vec![("PYTHONPATH".to_owned(), join_paths(&extra_path)?)],
+            cancelled: Arc::clone(self.stop),
+        };
+        let apis = source.len();
+        let campaign = Campaign {
+            source,
+            pool: &pool,
+            deny_list: (!self.include_denied).then(DenyList::built_in),
+            script,
+            options,
+            stop: self.stop,
+        };
+        let mut progress = Progress::new(self.style, self.verbose, apis);
+        let summary = campaign.run(&mut folder, &mut |event| progress.observe(event));
+        progress.finish();
+        pool.stop();
+        // The scratch folder holds only what targets wrote; what is worth keeping is elsewhere.
+        if let Err(error) = std::fs::remove_dir_all(&scratch) {
+            eprintln!("warning: failed to remove {}: {error}", scratch.display());
+        }
+        Ok(summary?)
+    }
+}
+
+fn has_gpu() -> bool {
+    ["/dev/nvidiactl", "/dev/kfd"]
+        .iter()
+        .any(|device| Path::new(device).exists())
+}
+
+fn join_paths(paths: &[PathBuf]) -> anyhow::Result<String> {
+    let joined = std::env::join_paths(paths).context("a --pythonpath holds a colon")?;
+    joined
+        .into_string()
+        .map_err(|_| usage("a --pythonpath is not valid text"))
+}
+
+/// What was asked of the sandbox and this machine does not give.
+fn sandbox_gaps(asked: SandboxOptions, given: SandboxReport) -> &'static str {
+    let writes = asked.confine_writes && !given.writes_confined;
+    let network = asked.cut_network && !given.network_cut;
+    match (writes, network) {
+        (false, false) => "",
+        (true, false) => " (writes are not confined here: no Landlock)",
+        (false, true) => " (the network is not cut here: no network namespace)",
+        (true, true) => " (no sandbox here: neither Landlock nor a network namespace)",
+    }
+}
+
+pub fn style(quiet: bool) -> Style {
+    if quiet {
+        Style::Quiet
+    } else if std::io::stderr().is_terminal() {
+        Style::Terminal
+    } else {
+        Style::Plain
+    }
+}
+
+/// Worker processes: as asked, or one per core.
+pub fn workers(asked: Option<usize>) -> anyhow::Result<usize> {
+    match asked {
+        Some(0) => Err(usage("--workers 0: at least one worker is needed")),
+        Some(n) => Ok(n),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}
+
+pub fn seconds_of(seconds: f64, flag: &str) -> anyhow::Result<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|_| usage(format!("{flag} {seconds}: not a number of seconds")))
+}
+
+/// The first Ctrl-C ends the run with its summary, the second ends the program at once.
+pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = stop.clone();
+    ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping: waiting for what is under way (Ctrl-C again ends at once)");
+    })
+    .context("failed to listen for Ctrl-C")?;
+    Ok(stop)
+}
