@@ -93,7 +93,12 @@ def contains_nan(value, leaf_has_nan, depth):
 
 
 #: Import name of a library → (module, class) of its adapter.
-CHOICES = {"torch": ("adapter_torch", "TorchAdapter")}
+CHOICES = {
+    "torch": ("adapter_torch", "TorchAdapter"),
+    "tensorflow": ("adapter_tensorflow", "TensorflowAdapter"),
+    "jax": ("adapter_jax", "JaxAdapter"),
+    "mxnet": ("adapter_mxnet", "MxnetAdapter"),
+}
 #: For every other library: NumPy arrays where NumPy is there, plain values otherwise.
 FALLBACK = ("adapter_numpy", "NumpyAdapter")
 

@@ -22,7 +22,7 @@ use crate::socket::{Socket, wait_readable};
 
 const BOOTSTRAP: &str = include_str!("../../../python/fissure/bootstrap.py");
 /// Each after those that it imports.
-const SOURCES: [(&str, &str); 10] = [
+const SOURCES: [(&str, &str); 13] = [
     ("native", include_str!("../../../python/fissure/native.py")),
     (
         "outcome",
@@ -40,6 +40,18 @@ const SOURCES: [(&str, &str); 10] = [
     (
         "adapter_torch",
         include_str!("../../../python/fissure/adapter_torch.py"),
+    ),
+    (
+        "adapter_tensorflow",
+        include_str!("../../../python/fissure/adapter_tensorflow.py"),
+    ),
+    (
+        "adapter_jax",
+        include_str!("../../../python/fissure/adapter_jax.py"),
+    ),
+    (
+        "adapter_mxnet",
+        include_str!("../../../python/fissure/adapter_mxnet.py"),
     ),
     (
         "documented",

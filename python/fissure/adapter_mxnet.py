@@ -1,0 +1,98 @@
+"""MXNet 1.x: `nd` and `gluon`."""
+
+import faulthandler
+import os
+import signal
+
+from _fissure.adapter import Dtypes
+from _fissure.adapter_numpy import NumpyAdapter
+
+#: MXNet handles these itself, writes its own stack and exits with 255.
+FAULTS = ("SIGSEGV", "SIGFPE", "SIGBUS", "SIGILL", "SIGABRT")
+
+
+class MxnetAdapter(NumpyAdapter):
+    def load(self):
+        # The default engine runs operations behind the caller's back, on threads that a fork does
+        # not take along. This one runs each where it is called: a crash is that of its input.
+        os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
+        os.environ.setdefault("MXNET_CPU_WORKER_NTHREADS", "1")
+        os.environ.setdefault("MXNET_MP_WORKER_NTHREADS", "1")
+        import mxnet
+        import mxnet.gluon
+
+        self.library = mxnet
+        self.load_numpy()
+        self.take_back_signals()
+        self.dtypes = Dtypes("MXNet", self.dtype_names)
+        known = getattr(mxnet.ndarray.ndarray, "_DTYPE_NP_TO_MX", {})
+        for code, dtype in self.numpy_dtypes.items():
+            if dtype.type in known and dtype.isnative:
+                self.dtypes[code] = dtype
+
+    def take_back_signals(self):
+        """A worker's end is told by its signal, and by Python's stack before it."""
+        faulthandler.disable()
+        for name in FAULTS:
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        faulthandler.enable(2)
+
+    def supported(self):
+        return [self.dtype_names[code] for code in self.dtypes]
+
+    def reset(self):
+        for name in ("set_np", "reset_np"):
+            if not hasattr(self.library.util, name):
+                return
+        if self.library.util.is_np_shape() or self.library.util.is_np_array():
+            self.library.util.reset_np()
+
+    def tensor(self, code, array):
+        return self.library.nd.array(array, dtype=self.dtypes[code])
+
+    def dense(self, code, shape, strides, offset):
+        return self.tensor(code, NumpyAdapter.dense(self, code, shape, strides, offset))
+
+    def repeated(self, code, shape, offset, pattern, elements):
+        return self.tensor(code, self.ndarray(code, shape, offset, pattern, elements))
+
+    def sparse(self, tensor):
+        """A matrix in rows of indices, anything else as the rows that are not zero."""
+        return tensor.tostype("csr" if len(tensor.shape) == 2 else "row_sparse")
+
+    def dtype(self, code):
+        # MXNet's dtype objects are NumPy's scalar types.
+        return self.dtypes[code].type
+
+    def target(self, found):
+        """A layer's parameters are initialised between its construction and its call; whatever
+        engine the user chose, the operations of a call are over when it returns."""
+        if not callable(found):
+            return found
+        block = self.library.gluon.Block
+        wait = self.library.nd.waitall
+        naive = os.environ["MXNET_ENGINE_TYPE"] == "NaiveEngine"
+        if isinstance(found, type):
+            if not issubclass(found, block):
+                return found
+
+            def construct(*arguments, **keywords):
+                layer = found(*arguments, **keywords)
+                layer.initialize()
+                return layer
+
+            return construct
+        if naive:
+            return found
+
+        def call(*arguments, **keywords):
+            result = found(*arguments, **keywords)
+            wait()
+            return result
+
+        return call
+
+    def leaf_has_nan(self, value):
+        if isinstance(value, self.library.nd.NDArray):
+            value = value.asnumpy()
+        return NumpyAdapter.leaf_has_nan(self, value)
