@@ -52,6 +52,12 @@ class Variable:
         return np.clip(np.nan_to_num(values, nan=0.0, posinf=self.limit, neginf=-self.limit),
                        low, high)
 
+    def nearer(self, values):
+        """The same direction, no further than values may be that still count."""
+        largest = float(np.abs(values).max()) if values.size else 0.0
+        share = min(1.0, 9.0 * self.limit ** 0.5 / largest) if largest > 0.0 else 1.0
+        return values * share
+
     def unbounded(self):
         return self.low is None or self.high is None
 

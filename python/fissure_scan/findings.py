@@ -31,14 +31,15 @@ class Found:
         self.visible = True
         self.reason = None
         self.elapsed = None
-        self.arguments = None       # of a target function, when they are not the usual ones
+        self.variation = None       # a changed number or size, see variations.py
         self.level, self.ratio, self.largest = self._level(level)
         self.severity = self._severity()
 
     def _level(self, asked):
         """The lowest level that the final values need."""
         if not self.overrides:
-            return asked if asked in (0, 4) else 0, 1.0, 0.0
+            level = asked if asked in (0, 4) else 0
+            return max(level, 2) if self.search.made_up() else level, 1.0, 0.0
         level, ratio, largest = 1, 0.0, 0.0
         for key, value in self.overrides.items():
             variable = self.search.by_key[key]
@@ -53,6 +54,9 @@ class Found:
                 level = max(level, 3)
             elif value.size and (float(value.min()) < low or float(value.max()) > high):
                 level = max(level, 2)
+        if self.search.made_up():
+            # No caller is known: these are values a caller could pass, not the program's own.
+            level = max(level, 2)
         if self.failure.after_steps > 0 and self.oracle != "gradient_nonfinite":
             level = 4
         return level, ratio, largest
@@ -62,7 +66,8 @@ class Found:
             return "critical"
         if self.ratio <= 1e4:
             return "high"
-        limit = max(self.search.by_key[key].limit for key in self.overrides)
+        limit = max([self.search.by_key[key].limit for key in self.overrides]
+                    or [MAXIMUM["float32"]])
         if self.failure.output is not None:
             # A narrower type than the input's decides: a double cast to float32.
             name = str(self.failure.output.dtype).replace("torch.", "")
@@ -165,6 +170,8 @@ class Found:
                 "largest": float_text(value.max()) if value.size else None,
                 "values": [float_text(item) for item in value.ravel()[:8]],
             }
+        if self.variation is not None:
+            changed.update(self._varied())
         return {
             "id": identifier, "site": failure.site.as_json(), "oracle": self.oracle,
             "also": [name for name, _ in self.also],
@@ -175,6 +182,26 @@ class Found:
             "ratio": float_text(self.ratio), "input": changed, "library": failure.library,
             "elapsed": self.elapsed,
         }
+
+
+    def _varied(self):
+        """The changed number, or the new shapes."""
+        change = self.variation
+        if change.scalar is not None:
+            value = float_text(change.value)
+            yield change.scalar.name, {
+                "key": change.scalar.key, "shape": [], "dtype": type(change.value).__name__,
+                "elements_changed": 1, "smallest": value, "largest": value, "values": [value]}
+            return
+        for variable in self.search.inputs:
+            cut = change.how.cut(variable.own)
+            if cut.shape != variable.own.shape:
+                yield variable.name, {
+                    "key": variable.key, "shape": list(cut.shape), "dtype": variable.dtype,
+                    "elements_changed": int(variable.own.size - cut.size),
+                    "smallest": float_text(cut.min()) if cut.size else None,
+                    "largest": float_text(cut.max()) if cut.size else None,
+                    "values": [float_text(item) for item in cut.ravel()[:8]]}
 
 
 _MAGNITUDE = soft_assertions.ARITHMETIC | {"pow", "square", "matmul", "norm", "prod", "cumprod",

@@ -56,6 +56,11 @@ class Monitor:
 
     def created(self, backend, name, arguments, keywords, value, frame):
         """A source call in the user's code made `value`; returns what the program gets."""
+        if self.settings.resize is not None and not (
+                backend.is_float(value) and backend.is_weight(value)):
+            self.active = False
+            value = self.settings.resize.cut(value)
+            self.active = True
         if not backend.is_float(value):
             self.derived.add(id(value))
             self.trace.keep.append(value)

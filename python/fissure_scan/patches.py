@@ -102,7 +102,12 @@ def _numpy(patches, monitor):
             setattr(TracedGenerator, name, method(name))
 
     def default_rng(*arguments, **keywords):
-        return TracedGenerator(original_rng(*arguments, **keywords).bit_generator)
+        # Seeding computes with arrays of its own.
+        active, monitor.active = monitor.active, False
+        try:
+            return TracedGenerator(original_rng(*arguments, **keywords).bit_generator)
+        finally:
+            monitor.active = active
     patches.set(numpy.random, "default_rng", default_rng)
 
 
@@ -123,7 +128,6 @@ def _torch(patches, monitor, torch_mode):
             return monitor.created(torch_mode.backend, "from_numpy", (), {}, value, frame)
         return value
     patches.set(torch, "from_numpy", from_numpy)
-    patches.set(torch, "save", lambda *arguments, **keywords: None)
     # Compiled code would run where nobody watches; it computes the same.
     if hasattr(torch, "compile"):
         patches.set(torch, "compile", _as_it_is)
@@ -159,7 +163,9 @@ def _torch(patches, monitor, torch_mode):
             keywords["num_workers"] = 0
         keywords.pop("persistent_workers", None)
         keywords.pop("prefetch_factor", None)
-        return original_init(self, *arguments, **keywords)
+        original_init(self, *arguments, **keywords)
+        if self.batch_size is not None and self.batch_size > 1 and not self.drop_last:
+            monitor.trace.short_batches = True
     patches.set(loader, "__init__", init)
 
     optimizer = torch.optim.Optimizer

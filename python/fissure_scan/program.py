@@ -2,7 +2,6 @@
 
 import contextlib
 import importlib
-import inspect
 import io
 import os
 import random
@@ -11,8 +10,9 @@ import sys
 import time
 import traceback
 
-from . import arguments, patches, users
+from . import constants, patches, targets, users
 from .monitor import Monitor, StopRun
+from .scratch import Scratch
 
 
 class Settings:
@@ -24,10 +24,7 @@ class Settings:
         self.reshaped = set()
         self.honour_no_grad = False
         self.infos = {}             # inputs as the own run made them
-
-
-class TargetError(Exception):
-    """The program cannot be started at all; the message says what to do."""
+        self.resize = None          # a Resize, or None
 
 
 class Program:
@@ -45,6 +42,7 @@ class Program:
         self.users = users.UserFiles(root, [self.file] if self.file else [])
         self.settings = Settings(bool(plan.get("regions")))
         self.synthesised = None     # arguments of a target function, see arguments.py
+        self.changed_constant = None    # (name, occurrence, value) of a number of the script
         self.runs = 0
         self._settled = set(sys.modules)    # modules that are not the program's
         self.home = os.getcwd()
@@ -65,8 +63,8 @@ class Program:
             if policy.watch_gradients:
                 from .gradient_watch import GradientWatch
                 monitor.gradient_watch = GradientWatch(monitor)
-        self._reseed()
-        self._forget_modules()
+        self.reseed()
+        self.forget_modules()
         applied = patches.install(monitor, mode)
         remove_numpy = None
         if "numpy" in sys.modules:
@@ -74,7 +72,7 @@ class Program:
             remove_numpy = numpy_backend.install(monitor)
         captured = _Capture()
         try:
-            with _alarm(policy.time_limit, monitor), captured.active():
+            with alarm(policy.time_limit, monitor), captured.active(), Scratch().active():
                 with (mode if mode is not None else contextlib.suppress()):
                     self._guarded(monitor)
         finally:
@@ -119,7 +117,13 @@ class Program:
     def _execute(self, monitor):
         sys.argv = [self.file or self.module or ""] + list(self.arguments)
         if self.function:
-            return self.synthesised.call(self.target(), monitor)
+            bound = self.resolve().bound(self.synthesised.constructor)
+            return self.synthesised.call(bound, monitor)
+        self.execute_as_main()
+        return None
+
+    def execute_as_main(self):
+        """Runs the file as `python file` would; returns its namespace."""
         code = self._code(self.file)
         namespace = {"__name__": "__main__", "__file__": self.file, "__builtins__": __builtins__,
                      "__doc__": None, "__package__": None, "__spec__": None, "__loader__": None}
@@ -131,52 +135,57 @@ class Program:
             exec(code, main.__dict__)
         finally:
             sys.modules["__main__"] = before
-        return None
+        return main.__dict__
 
-    def target(self):
-        """The target function, bound to an object of its class when it is a method."""
-        parts = self.function.split(".")
-        namespace = self._namespace()
-        if parts[0] not in namespace:
-            raise TargetError("there is no `%s` in it" % parts[0])
-        value, owner = namespace[parts[0]], None
-        for part in parts[1:]:
-            owner = value
-            if not hasattr(value, part):
-                raise TargetError("`%s` has no `%s`" % (getattr(value, "__name__", value), part))
-            value = getattr(value, part)
-        if isinstance(owner, type) and inspect.isfunction(value) and not isinstance(
-                inspect.getattr_static(owner, parts[-1]), staticmethod):
-            try:
-                value = getattr(arguments.instance(owner), parts[-1])
-            except Exception as error:
-                raise TargetError("no object of `%s` could be made: %s: %s" % (
-                    owner.__name__, type(error).__name__, error))
-        return value
+    def resolve(self):
+        """The target function, in a namespace made anew."""
+        return targets.resolve(self.namespace(), self.function)
 
-    def _namespace(self):
-        if self.file:
-            name = os.path.splitext(os.path.basename(self.file))[0]
-            namespace = type(sys)(name)
-            namespace.__file__ = self.file
-            sys.modules[name] = namespace
-            exec(self._code(self.file), namespace.__dict__)
-            return namespace.__dict__
-        return importlib.import_module(self.module).__dict__
+    def namespace(self):
+        """The file or module of a target function, executed."""
+        if not self.file:
+            return importlib.import_module(self.module).__dict__
+        root, package = _package(self.file)
+        name = os.path.splitext(os.path.basename(self.file))[0]
+        if package:
+            # Relative imports work as they do where the package is used.
+            if root not in sys.path:
+                sys.path.insert(0, root)
+            importlib.import_module(package)
+            name = "%s.%s" % (package, name)
+        module = type(sys)(name)
+        module.__file__ = self.file
+        module.__package__ = package
+        sys.modules[name] = module
+        exec(self._code(self.file), module.__dict__)
+        return module.__dict__
+
+    def text(self):
+        """The source of the file or module; None when it has none."""
+        file = self.file
+        if file is None:
+            file = getattr(sys.modules.get(self.module), "__file__", None)
+        if file is None:
+            return None
+        with open(file, "rb") as handle:
+            return handle.read().decode("utf-8", "replace")
 
     def _code(self, file):
         text = self.sources.get(file)
-        key = (file, text)
+        key = (file, text, self.changed_constant)
         code = self._codes.get(key)
         if code is None:
             if text is None:
                 with open(file, "rb") as handle:
                     text = handle.read()
-            code = compile(text, file, "exec")
+            if self.changed_constant is not None:
+                code = constants.changed(text, file, *self.changed_constant)
+            else:
+                code = compile(text, file, "exec")
             self._codes[key] = code
         return code
 
-    def _reseed(self):
+    def reseed(self):
         random.seed(0)
         numpy = sys.modules.get("numpy")
         if numpy is not None:
@@ -185,7 +194,7 @@ class Program:
         if torch is not None:
             torch.default_generator.manual_seed(0)
 
-    def _forget_modules(self):
+    def forget_modules(self):
         """The program's own modules are executed anew in each run, as in a fresh process."""
         if len(sys.modules) == len(self._settled):
             return
@@ -229,15 +238,25 @@ class _Bounded(io.StringIO):
         return len(text)
 
 
+def _package(file):
+    """(folder above the packages, dotted package) of a file; the package is empty outside one."""
+    folder, parts = os.path.dirname(file), []
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, last = os.path.split(folder)
+        parts.insert(0, last)
+    return folder, ".".join(parts)
+
+
 @contextlib.contextmanager
-def _alarm(seconds, monitor):
+def alarm(seconds, monitor):
     """Raises StopRun in the program after so many seconds, even in a loop that calls nothing."""
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return
 
     def ring(number, frame):
-        monitor.trace.stopped = "time"
+        if monitor is not None:
+            monitor.trace.stopped = "time"
         raise StopRun()
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -5,12 +5,10 @@ import os
 import sys
 import time
 
-from . import precision, reproduce, soft_assertions
-from .arguments import Arguments, plans
+from . import numpy_precision, precision, reproduce, soft_assertions, targets, variations
 from .candidates import Variable
-from .findings import Found
 from .monitor import Policy
-from .program import Program, TargetError
+from .program import Program
 from .search import Search
 
 
@@ -34,13 +32,15 @@ class Session:
         self.findings = []
         self.search = None
         self.baseline = None
+        self.scalars = []           # numbers that shape the computation
 
     # Before the search -------------------------------------------------------------------------
 
     def start(self):
         """The own run. Returns False when there is nothing to search."""
         if self.program.function:
-            problem = self._choose_arguments()
+            problem = targets.choose_arguments(
+                self.program, self.plan["config"]["tensor_size"])
             if problem:
                 self.channel.emit("failed", kind="target", message=problem, file=self.program.file,
                                   line=None)
@@ -63,28 +63,6 @@ class Session:
         self._understood()
         return True
 
-    def _choose_arguments(self):
-        """The first set of arguments the function accepts; a text when there is none."""
-        try:
-            target = self.program.target()
-        except TargetError as error:
-            return str(error)
-        except Exception as error:
-            return "importing it raises %s: %s" % (type(error).__name__, error)
-        library = "torch" if "torch" in sys.modules else "numpy"
-        last = None
-        for shape, labels in plans(self.plan["config"]["tensor_size"]):
-            try:
-                self.program.synthesised = Arguments(target, shape, labels, library)
-            except (TypeError, ValueError) as error:
-                return "its signature cannot be read: %s" % error
-            trace = self.program.run(Policy(time_limit=2.0))
-            if trace.error is None and trace.operations > 0:
-                return None
-            last = trace.error or last
-        return "no arguments were found that it accepts; the last attempt raised %s" % (
-            "%s: %s" % last[:2] if last else "nothing, but no array operation was seen")
-
     def _settings(self):
         ranges = self.plan.get("inputs", {})
         frozen = set(self.plan.get("freeze", []))
@@ -99,6 +77,12 @@ class Session:
                 info.why = "--input"
                 if info.kind == "weight":
                     info.kind = "source"
+        if self.program.function:
+            self.scalars = variations.scalars_of_arguments(
+                self.program.synthesised, self.program, ranges, frozen)
+        else:
+            self.scalars = variations.scalars_of_script(self.program, ranges, frozen)
+        names.update(variations.known_names(self.program))
         unknown = sorted((frozen | set(ranges)) - names)
         if unknown:
             self.channel.emit("unknown_inputs", names=unknown, known=sorted(names))
@@ -114,6 +98,7 @@ class Session:
                 "line": info.line, "shape": info.shape(), "dtype": info.dtype(),
                 "low": info.low, "high": info.high, "why": info.why, "frozen": info.frozen,
             })
+        inputs.extend(scalar.as_json() for scalar in self.scalars)
         executed = sorted(set((node.site.file, node.site.line) for node in trace.nodes))
         self.channel.emit("understood", sites=sites, inputs=inputs, executed=executed)
 
@@ -152,39 +137,14 @@ class Session:
         self.search.run_levels(self.plan["level"])
         if not self.search.over() and not config["stop_on_failure"]:
             precision.examine(self.search, self.plan["level"])
-        if self.program.function and self.plan["level"] >= 2 and not self.search.over():
-            self._try_shapes()
+            numpy_precision.examine(self.search, self.plan["level"])
+        if self.plan["level"] >= 2 and not self.search.over() and not config["stop_on_failure"]:
+            variations.Variations(self).run()
         ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
         for number, found in enumerate(ordered):
             self._report(number, found)
         self.channel.emit("searched", seconds=time.perf_counter() - started,
                           runs=self.search.runs, out_of_time=self.search.budget.over())
-
-    def _try_shapes(self):
-        """A function target with one sample, one element, and nothing at all."""
-        usual = self.program.synthesised
-        shape = usual.shape
-        variants = [("a single sample", (1,) + tuple(shape[1:])),
-                    ("a single element", (1,) * len(shape)), ("no element", (0,) + shape[1:])]
-        for label, changed in variants:
-            if not shape or changed == tuple(shape):
-                continue
-            other = Arguments(self.program.target(), changed, usual.labels, usual.library)
-            self.program.synthesised = other
-            self.program.settings.infos = {}
-            trace = self.program.run(Policy(time_limit=self.search.time_limit))
-            self.search.runs += 1
-            for failure in trace.failures:
-                if failure.site.key() in self.search.found:
-                    continue
-                found = Found(failure, {}, 0, label, self.search)
-                found.level, found.severity, found.arguments = 2, "high", other
-                if label == "no element":
-                    found.severity = "theoretical"
-                    found.reason = "with an empty input only"
-                self.search.found[failure.site.key()] = found
-        self.program.synthesised = usual
-        self.program.settings.infos = self.baseline.inputs
 
     def _note(self, text):
         self.channel.emit("note", text=text)
@@ -214,6 +174,9 @@ class Session:
         else:
             values = dict((self.search.by_key[key].name, value)
                           for key, value in found.overrides.items())
+        if found.variation is not None and found.variation.scalar is None:
+            values = dict((name, found.variation.how.cut(value))
+                          for name, value in values.items())
         names = sorted(values)
         if not names:
             return
@@ -247,14 +210,7 @@ class Session:
                           reason=reason)
 
     def _judge_fix(self, found):
-        limit = self.search.time_limit * 4
-        usual = self.program.synthesised
-        if found.arguments is not None:
-            self.program.synthesised = found.arguments
-        try:
-            return self._judge_runs(found, limit)
-        finally:
-            self.program.synthesised = usual
+        return self._judge_runs(found, self.search.time_limit * 4)
 
     def _judge_runs(self, found, limit):
         # A program that had to be stopped is compared up to the operation where it was.
@@ -262,16 +218,19 @@ class Session:
         own = self.program.run(Policy(watch_gradients=True, time_limit=limit, stop_after=end))
         if own.error is not None and self.baseline.error is None:
             return False, "the changed program raises %s: %s" % own.error[:2]
-        if found.level > 0 and found.arguments is None:
+        if found.level > 0:
             if own.failures:
                 return False, "the changed program fails on its own data"
             difference = compare_results(self.baseline, own)
             if difference:
                 return False, difference
-        failing = self.program.run(Policy(
-            overrides=found.overrides, watch_gradients=self.search.trains,
-            backward_limit=1 if found.level not in (0, 4) else None, time_limit=limit,
-            stop_after=end))
+        policy = Policy(overrides=found.overrides, watch_gradients=self.search.trains,
+                        backward_limit=1 if found.level not in (0, 4) else None, time_limit=limit,
+                        stop_after=end)
+        if found.variation is not None:
+            failing = variations.run_changed(self.program, found.variation, policy)
+        else:
+            failing = self.program.run(policy)
         if failing.error is not None and self.baseline.error is None:
             return False, "the changed program raises %s: %s on the failing input" % \
                 failing.error[:2]

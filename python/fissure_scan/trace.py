@@ -89,6 +89,7 @@ class InputInfo:
         self.high = high
         self.why = why
         self.frozen = False
+        self.made_up = False        # an argument that nothing but its name describes
         self.library = "torch"
 
     def shape(self):
@@ -119,6 +120,7 @@ class Trace:
         self.aims = {}              # site -> list of (label, distance, {key: gradient})
         self.seconds = 0.0
         self.gradient_bad = False
+        self.short_batches = False  # a loader may give a last batch of any size
         self.result = None
         self.keep = []
 

@@ -1,0 +1,210 @@
+"""What a docstring says about parameters: shapes, types, ranges and choices.
+
+The three common styles are read: NumPy's (`x : ndarray of shape (n, d)`), Google's
+(`x (Tensor): logits of shape (batch, classes)`) and Sphinx's (`:param x:`, `:type x:`).
+"""
+
+import re
+
+_NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf)"
+_SHAPE = re.compile(r"(?:shape|size|dimensions?|of shape|\bTensor|\bndarray|\barray)\s*(?:is|of|=|:)?"
+                    r"\s*``?[\(\[]([^()\[\]]*)[\)\]]|(?:shape|size|dimensions?|of shape|\bTensor|"
+                    r"\bndarray|\barray)\s*(?:is|of|=|:)?\s*[\(\[]([^()\[\]]*)[\)\]]", re.I)
+_INTERVAL = re.compile(r"(?:in|range|between|within|interval|from|values?)\s*(?:of|in|the range|is)?"
+                       r"\s*[:=]?\s*([\[\(\]])\s*(%s)\s*,\s*(%s)\s*([\]\)\[])" % (_NUMBER, _NUMBER),
+                       re.I)
+_BETWEEN = re.compile(r"(?:between|from)\s+(%s)\s+(?:and|to)\s+(%s)" % (_NUMBER, _NUMBER), re.I)
+_ABOVE = re.compile(r"(?:>|greater than|larger than|above|more than)\s*(%s)" % _NUMBER, re.I)
+_AT_LEAST = re.compile(r"(?:>=|≥|at least|no less than)\s*(%s)" % _NUMBER, re.I)
+_BELOW = re.compile(r"(?:<=?|≤|less than|smaller than|below|at most)\s*(%s)" % _NUMBER, re.I)
+_CHOICES = re.compile(r"\{\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\}")
+_DTYPES = (("bfloat16", "bfloat16"), ("float16", "float16"), ("half", "float16"),
+           ("float64", "float64"), ("double", "float64"), ("float32", "float32"),
+           ("uint8", "uint8"), ("longtensor", "int64"), ("int64", "int64"), ("int32", "int32"),
+           ("bool", "bool"))
+
+
+class Facts:
+    """What is known about one parameter; everything may be unknown."""
+
+    def __init__(self):
+        self.text = ""
+        self.type = ""
+        self.shape = None           # tuple of sizes and symbols
+        self.dtype = None
+        self.low = None
+        self.high = None
+        self.open_low = False
+        self.choices = []
+        self.whole = False          # integers: class indices, counts
+
+    def array(self):
+        words = self.type.lower()
+        return self.shape is not None or any(
+            word in words for word in ("tensor", "array", "matrix", "vector"))
+
+    def bounded(self):
+        return self.low is not None or self.high is not None
+
+
+def parse(text):
+    """Parameter name -> Facts."""
+    if not text:
+        return {}
+    lines = text.expandtabs().splitlines()
+    described = {}
+    for reader in (_numpy, _google, _sphinx):
+        for name, type_text, body in reader(lines):
+            facts = described.setdefault(name, Facts())
+            facts.type = facts.type or type_text.strip()
+            facts.text = (facts.text + " " + body).strip()
+    for facts in described.values():
+        _read(facts)
+    return described
+
+
+def _indent(line):
+    return len(line) - len(line.lstrip())
+
+
+def _numpy(lines):
+    """`Parameters` underlined with dashes; entries at the heading's own indentation."""
+    for position in range(len(lines) - 1):
+        if lines[position].strip().lower() not in ("parameters", "other parameters", "attributes"):
+            continue
+        if not re.match(r"\s*-{3,}\s*$", lines[position + 1]):
+            continue
+        base = _indent(lines[position])
+        names, type_text, body = [], "", []
+        for index in range(position + 2, len(lines) + 1):
+            line = lines[index] if index < len(lines) else None
+            over = line is None or (line.strip() and _indent(line) < base) or (
+                index + 1 < len(lines) and re.match(r"\s*-{3,}\s*$", lines[index + 1]))
+            if over or line.strip() and _indent(line) == base:
+                for name in names:
+                    yield name, type_text, " ".join(body)
+                if over:
+                    break
+                head, _, type_text = line.strip().partition(":")
+                names = [part.strip().lstrip("*") for part in head.split(",")]
+                body = []
+            elif line.strip():
+                body.append(line.strip())
+
+
+def _google(lines):
+    """`Args:` with indented entries `name (type): text`."""
+    entry = re.compile(r"\s*\*{0,2}(\w+)\s*(?:\(([^)]*(?:\([^)]*\)[^)]*)*)\))?\s*:\s*(.*)$")
+    for position, line in enumerate(lines):
+        if line.strip().lower() not in ("args:", "arguments:", "parameters:", "inputs:", "shape:"):
+            continue
+        base, level = _indent(line), None
+        name, type_text, body = None, "", []
+        for inner in lines[position + 1:] + [""]:
+            if inner.strip() and _indent(inner) <= base:
+                break
+            if not inner.strip():
+                continue
+            if level is None:
+                level = _indent(inner)
+            match = entry.match(inner) if _indent(inner) <= level else None
+            # PyTorch writes `- x: (N, C)` in its section about shapes.
+            if match is None and inner.strip().startswith("- ") and _indent(inner) <= level:
+                match = entry.match(inner.strip()[2:])
+            if match:
+                if name:
+                    yield name, type_text, " ".join(body)
+                name, type_text = match.group(1), match.group(2) or ""
+                body = [match.group(3)]
+                if line.strip().lower() == "shape:":
+                    body = ["shape " + match.group(3).replace(":math:", "").replace("`", "")]
+            else:
+                body.append(inner.strip())
+        if name:
+            yield name, type_text, " ".join(body)
+
+
+def _sphinx(lines):
+    field = re.compile(r"\s*:(param|parameter|arg|type)\s+(?:([\w.\[\], ]+)\s+)?\*{0,2}(\w+)\s*:\s*(.*)$")
+    current = None
+    for line in lines + [""]:
+        match = field.match(line)
+        if match or not line.strip() or line.strip().startswith(":"):
+            if current:
+                yield current
+            current = None
+        if match:
+            kind, type_text, name, body = match.groups()
+            current = (name, body, "") if kind == "type" else (name, type_text or "", body)
+        elif current and line.strip():
+            current = current[:2] + (current[2] + " " + line.strip(),)
+
+
+def _read(facts):
+    text = facts.type + " " + facts.text
+    lower = text.lower()
+    match = _SHAPE.search(text)
+    if match is None and facts.array():
+        match = re.search(r"[\(\[]((?:\w+\s*,\s*)+\w*|\w+,)[\)\]]", text)
+    if match:
+        facts.shape = _sizes(next(group for group in match.groups() if group is not None))
+    for word, dtype in _DTYPES:
+        if word in lower:
+            facts.dtype = dtype
+            break
+    if any(word in lower for word in ("class ind", "class label", "indices", "integer label",
+                                      "longtensor", "int64", "int tensor", "integers")):
+        facts.whole = True
+    match = _CHOICES.search(text)
+    if match:
+        facts.choices = re.findall(r"['\"]([^'\"]*)['\"]", match.group(1))
+    _range(facts, text, lower)
+
+
+def _sizes(text):
+    sizes = []
+    for part in text.split(","):
+        part = part.strip().strip("`'\"")
+        if not part or part in ("*", "...", "…"):
+            continue
+        if part.isdigit():
+            sizes.append(int(part))
+        elif re.match(r"^[\w*+\-/ ]+$", part):
+            sizes.append(part)
+        else:
+            return None
+    return tuple(sizes)
+
+
+def _range(facts, text, lower):
+    match = _INTERVAL.search(text)
+    if match:
+        opening, low, high, _ = match.groups()
+        facts.low, facts.high = _bound(low), _bound(high)
+        facts.open_low = opening in "(]"
+        return
+    match = _BETWEEN.search(text)
+    if match:
+        facts.low, facts.high = _bound(match.group(1)), _bound(match.group(2))
+        return
+    if re.search(r"\bprobabilit(y|ies)\b", lower) and "log" not in lower:
+        facts.low, facts.high = 0.0, 1.0
+    elif "non-negative" in lower or "nonnegative" in lower or "not negative" in lower:
+        facts.low = 0.0
+    elif re.search(r"\b(strictly )?positive\b", lower):
+        facts.low, facts.open_low = 0.0, True
+    match = _AT_LEAST.search(text)
+    if match:
+        facts.low, facts.open_low = _bound(match.group(1)), False
+    else:
+        match = _ABOVE.search(text)
+        if match:
+            facts.low, facts.open_low = _bound(match.group(1)), True
+    match = _BELOW.search(text)
+    if match:
+        facts.high = _bound(match.group(1))
+
+
+def _bound(text):
+    value = float(text)
+    return None if value in (float("inf"), float("-inf")) else value
