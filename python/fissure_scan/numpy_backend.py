@@ -5,6 +5,8 @@ results of operations on them are too, scalars included (as arrays without dimen
 `np.log(np.sum(x))` is seen as well.
 """
 
+import operator
+
 import numpy as np
 
 from . import names
@@ -12,9 +14,10 @@ from . import names
 _MONITOR = [None]
 # The originals: while the program runs, NumPy's own names lead to the traced sources.
 ordinary_array, ordinary_asarray = np.array, np.asarray
-_REDUCTIONS = {("add", "reduce"): "sum", ("multiply", "reduce"): "prod",
-               ("maximum", "reduce"): "max", ("minimum", "reduce"): "min",
-               ("add", "accumulate"): "cumsum"}
+# Methods of ufuncs by the name of the operation, and the function of that name.
+_REDUCTIONS = {("add", "reduce"): ("sum", np.sum), ("multiply", "reduce"): ("prod", np.prod),
+               ("maximum", "reduce"): ("max", np.max), ("minimum", "reduce"): ("min", np.min),
+               ("add", "accumulate"): ("cumsum", np.cumsum)}
 
 
 def plain(value):
@@ -42,11 +45,11 @@ class TracedArray(np.ndarray):
     fissure_traced = True
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
-        name = ufunc.__name__
+        name, function = ufunc.__name__, ufunc
         if method == "__call__":
             name = names.ALIASES.get(name, name)
         else:
-            name = _REDUCTIONS.get((name, method), name)
+            name, function = _REDUCTIONS.get((name, method), (name, getattr(ufunc, method)))
         out = keywords.get("out")
         arguments = plain(inputs)
         clean = dict(keywords)
@@ -59,7 +62,10 @@ class TracedArray(np.ndarray):
             if out is not None and len(out) == 1 and isinstance(out[0], TracedArray):
                 return out[0]
             return traced(result)
-        return _observe(name, getattr(ufunc, method), inputs, keywords, call, ufunc)
+        # The reductions name their defaults too, which not every function of that name takes.
+        said = dict((key, value) for key, value in keywords.items()
+                    if not (key == "dtype" and value is None or key == "where" and value is True))
+        return _observe(name, function, inputs, said, call)
 
     def __array_function__(self, function, types, arguments, keywords):
         name = function.__name__
@@ -73,13 +79,13 @@ class TracedArray(np.ndarray):
         def call():
             with np.errstate(all="ignore"):
                 return traced(function(*clean_arguments, **clean_keywords))
-        return _observe(name, function, arguments, keywords, call, None)
+        return _observe(name, function, arguments, keywords, call)
 
     def astype(self, dtype, *arguments, **keywords):
         def call():
             with np.errstate(all="ignore"):
                 return traced(self.view(np.ndarray).astype(dtype, *arguments, **keywords))
-        return _observe("cast", np.ndarray.astype, (self, dtype), {}, call, None)
+        return _observe("cast", np.ndarray.astype, (self, dtype), {}, call)
 
     def _method(self, name, function, arguments, keywords):
         def call():
@@ -87,7 +93,7 @@ class TracedArray(np.ndarray):
                 return traced(getattr(self.view(np.ndarray), name)(*plain(arguments),
                                                                  **plain(keywords)))
         return _observe(names.ALIASES.get(name, name), function, (self,) + arguments, keywords,
-                        call, None)
+                        call)
 
     def mean(self, *arguments, **keywords):
         return self._method("mean", np.mean, arguments, keywords)
@@ -102,22 +108,72 @@ class TracedArray(np.ndarray):
         return self._method("dot", np.dot, arguments, keywords)
 
     def __getitem__(self, item):
-        # An element of an array is a scalar in NumPy; here it stays traced.
-        return traced(self.view(np.ndarray)[plain(item)])
+        def call():
+            # An element of an array is a scalar in NumPy; here it stays traced.
+            return traced(self.view(np.ndarray)[plain(item)])
+        return _observe("getitem", operator.getitem, (self, item), {}, call)
+
+    def reshape(self, *arguments, **keywords):
+        return self._method("reshape", np.ndarray.reshape, arguments, keywords)
+
+    def transpose(self, *arguments, **keywords):
+        return self._method("transpose", np.ndarray.transpose, arguments, keywords)
+
+    def ravel(self, *arguments, **keywords):
+        return self._method("ravel", np.ndarray.ravel, arguments, keywords)
+
+    def flatten(self, *arguments, **keywords):
+        return self._method("flatten", np.ndarray.flatten, arguments, keywords)
+
+    def squeeze(self, *arguments, **keywords):
+        return self._method("squeeze", np.ndarray.squeeze, arguments, keywords)
+
+    def copy(self, *arguments, **keywords):
+        return self._method("clone", np.ndarray.copy, arguments, keywords)
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    # What leaves the arrays: numbers that the program prints, compares or returns.
+
+    def item(self, *arguments):
+        return self._taken(self.view(np.ndarray).item(*arguments))
+
+    def tolist(self):
+        return self._taken(self.view(np.ndarray).tolist())
+
+    def __float__(self):
+        return self._taken(float(self.view(np.ndarray)))
+
+    def __format__(self, text):
+        return format(self._taken(self.view(np.ndarray)[()]), text)
+
+    def _taken(self, result):
+        monitor = _MONITOR[0]
+        if monitor is not None and monitor.active and self.dtype.kind == "f":
+            producer = monitor.trace.producers.get(id(self))
+            if producer is not None:
+                producer.consumed = producer.taken = True
+            if self.size <= 16:
+                monitor.trace.observed.extend(float(value) for value in plain(self).ravel())
+            elif not bool(np.isfinite(plain(self)).all()):
+                monitor.trace.observed.append(float("nan"))
+        return result
 
     def __reduce__(self):
         return self.view(np.ndarray).__reduce__()
 
 
-def _observe(name, function, arguments, keywords, call, ufunc):
+def _observe(name, function, arguments, keywords, call):
     monitor = _MONITOR[0]
     if monitor is None or not monitor.active:
         return call()
     frame, _, optimizer = monitor.users.locate(3)
     if frame is None or optimizer:
         return call()
-    return monitor.operation(BACKEND, name, ufunc or function, tuple(arguments), dict(keywords),
-                             False, frame, call)
+    return monitor.operation(BACKEND, name, function, tuple(arguments), dict(keywords), False,
+                             frame, call)
 
 
 class NumpyBackend:
@@ -157,6 +213,8 @@ class NumpyBackend:
     def snapshot(self, value):
         if isinstance(value, np.ndarray):
             return ordinary_array(plain(value), copy=True)
+        if type(value) in (list, tuple):
+            return type(value)(self.snapshot(item) for item in value)
         return value
 
     def count(self, value):
@@ -214,30 +272,8 @@ class NumpyBackend:
             float(ordinary_asarray(constant, dtype=total.dtype)) == 0.0
 
     def differentiate(self, node, trace):
-        return numeric_distances(node)
-
-
-def numeric_distances(node):
-    """Signed distances of a NumPy node: numbers without gradients, for the direction search."""
-    operands = [ordinary_asarray(plain(value), dtype=np.float64) for value in node.operands
-                if isinstance(value, (np.ndarray, np.floating))]
-    if not operands or operands[0].size == 0:
-        return []
-    first = operands[0]
-    limit = float(np.log(np.finfo(node.output.dtype).max)) if BACKEND.is_float(node.output) else 709.0
-    if node.name in ("exp", "expm1", "exp2", "cosh", "sinh"):
-        return [("increase", limit - float(first.max()), {})]
-    if node.name in ("log", "log2", "log10", "sqrt"):
-        return [("decrease", float(first.min()), {})]
-    if node.name == "log1p":
-        return [("decrease", float(first.min()) + 1.0, {})]
-    if node.name == "div":
-        return [("toward zero", float(np.abs(operands[-1]).min()), {})]
-    if node.name in ("acos", "asin", "atanh"):
-        return [("away from zero", 1.0 - float(np.abs(first).max()), {})]
-    if node.name in ("var", "std", "norm"):
-        return [("toward zero", float(np.abs(ordinary_asarray(plain(node.output))).min()), {})]
-    return []
+        from . import numpy_distances
+        return numpy_distances.distances(node)
 
 
 BACKEND = NumpyBackend()

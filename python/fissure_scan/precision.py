@@ -69,7 +69,7 @@ def judgements(backend, trace, shadow):
     blamed = cancellation(trace, shadow) if shadow is not None else None
     if blamed is not None:
         node, wrong, error = blamed
-        yield ("wider_float" if node.name in _MATRIX else "cancellation", node,
+        yield (oracle_of(node), node,
                "%s loses digits: %s at line %d is off by %.2g of its value against float64" % (
                    node.name, wrong.name, wrong.site.line, error))
 
@@ -84,7 +84,12 @@ def shadowed(search, overrides, dtype):
     return trace, shadow
 
 
-def cancellation(trace, shadow):
+def oracle_of(node):
+    """The oracle that a loss of digits in this operation belongs to."""
+    return "wider_float" if node.name in _MATRIX else "cancellation"
+
+
+def cancellation(trace, shadow, accurate=ACCURATE):
     """(node that lost the digits, wrong result, its error): only when a result that the program
     keeps or takes out is wrong."""
     errors = dict((id(node), error) for node, _, error, _ in shadow.errors)
@@ -99,7 +104,7 @@ def cancellation(trace, shadow):
     if wrong is None:
         return None
     for node, inputs, error, _ in shadow.errors:
-        if node.index <= wrong.index and error > WRONG / 10 and inputs < ACCURATE \
+        if node.index <= wrong.index and error > WRONG / 10 and inputs < accurate \
                 and error > JUMP * max(inputs, 1e-9) and node.name in _LOSERS:
             return node, wrong, errors[id(wrong)]
     return None
