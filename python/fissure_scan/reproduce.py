@@ -5,8 +5,10 @@ import os
 import zlib
 
 from . import names, sources
+from .variations import ArgumentChange, ConstantChange, SizeChange
 
-_PART_TWO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reproduce_program.txt")
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PARTS = ("reproduce_numpy.txt", "reproduce_program.txt")
 
 
 def script(program, found, folder):
@@ -15,7 +17,7 @@ def script(program, found, folder):
     lines = ['"""%s at line %d of %s: %s.' % (
         failure.name, failure.site.line, os.path.basename(failure.site.file), failure.detail),
         "", "Exits with 1 when the failure reproduces, with 0 when it does not.", '"""', "",
-        "import base64, os, sys, zlib", ""]
+        "import base64, os, sys, warnings, zlib", ""]
     torch_used = failure.library == "torch" or any(
         found.search.baseline.inputs[key].library == "torch" for key in found.overrides)
     lines.append("import numpy")
@@ -24,11 +26,9 @@ def script(program, found, folder):
     lines += ["", _HELPERS_TORCH if torch_used else "", _HELPERS_NUMPY, ""]
     lines.append("print('python', sys.version.split()[0], 'numpy', numpy.__version__%s)" % (
         ", 'torch', torch.__version__" if torch_used else ""))
-    lines.append("numpy.set_printoptions(threshold=40)")
+    lines += ["warnings.simplefilter('ignore')", "numpy.set_printoptions(threshold=40)"]
     if torch_used:
         lines.append("torch.set_printoptions(threshold=40)")
-    lines += ["", "# Whether the operation alone fails; decides for NumPy, whose operations inside an",
-              "# expression plain Python cannot watch.", "ALONE = False"]
     alone = _operation_alone(failure)
     if alone:
         lines += ["", "# The operation alone, on the operands it had."] + alone
@@ -51,17 +51,53 @@ def script(program, found, folder):
         info = found.search.baseline.inputs[key]
         lines.append("    %r: %s,  # %s" % (key, array_text(value, info), info.name))
     lines.append("}")
+    lines += _variation(found.variation)
     if program.synthesised is not None:
-        lines.append("CALL = {")
-        for name, value in (found.arguments or program.synthesised).values.items():
-            if hasattr(value, "shape"):
-                lines.append("    %r: %s," % (name, _literal(value)))
-            else:
-                lines.append("    %r: %r," % (name, value))
-        lines.append("}")
-    with open(_PART_TWO, encoding="utf-8") as handle:
-        lines.append(handle.read())
+        lines += _call(program.synthesised, found.variation)
+    for part in _PARTS:
+        with open(os.path.join(_HERE, part), encoding="utf-8") as handle:
+            lines.append(handle.read())
     return "\n".join(lines) + "\n"
+
+
+def _variation(variation):
+    """A changed size or number of the program."""
+    size, constant = "None", "None"
+    if isinstance(variation, SizeChange):
+        size = variation.how.source()
+    elif isinstance(variation, ConstantChange):
+        scalar = variation.scalar
+        constant = repr((scalar.line, scalar.column, variation.value))
+    return ["# (rows of the data, rows that are kept, on every axis, only one element)",
+            "RESIZE = %s" % size, "# (line, column, value) of a number of the script",
+            "CONSTANT = %s" % constant]
+
+
+def _call(arguments, variation):
+    """The call of a target function, and how the object of its class is made."""
+    values = dict(arguments.values)
+    if isinstance(variation, ArgumentChange):
+        values[variation.scalar.name] = variation.value
+    lines = ["CALL = {"]
+    lines += ["    %r: %s," % (name, _value(value)) for name, value in values.items()]
+    lines += ["}", "POSITIONAL = %r" % (arguments.positional,), "REST = %s" % _value(arguments.rest)]
+    constructor = arguments.constructor
+    if constructor is None:
+        return lines + ["CONSTRUCTOR = None"]
+    lines.append("CONSTRUCTOR = {")
+    lines += ["    %r: %s," % (name, _value(value)) for name, value in constructor.values.items()]
+    return lines + ["}", "CONSTRUCTOR_POSITIONAL = %r" % (constructor.positional,),
+                    "CONSTRUCTOR_REST = %s" % _value(constructor.rest)]
+
+
+def _value(value):
+    """Plain data as source; something else is left to its `repr`."""
+    if type(value) is dict:
+        return "{%s}" % ", ".join("%r: %s" % (key, _value(item)) for key, item in value.items())
+    try:
+        return _argument(value)
+    except TypeError:
+        return repr(value)
 
 
 _HELPERS_TORCH = '''
@@ -106,10 +142,17 @@ def _literal(value):
     return "array(%r, %r%s)" % (_pack(ordinary.tobytes()), str(ordinary.dtype), shape)
 
 
+def _count(shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
 def _recorded(failure):
     """The wrong but finite result, for oracles that compare with a better computation."""
     if failure.oracle in ("nonfinite", "gradient_nonfinite", "wraparound") or \
-            failure.library != "torch" or failure.output is None or failure.output.numel() > 4096:
+            failure.output is None or _count(failure.output.shape) > 4096:
         return "None"
     return _literal(failure.output)
 
@@ -119,10 +162,7 @@ def _operation_alone(failure):
         dtype = str(failure.output.dtype)
         return ["operand = %s" % _literal(failure.arguments[0]),
                 "result = operand.astype(%r)" % dtype,
-                "print(operand, 'as', %r, result)" % dtype,
-                "limits = numpy.iinfo(%r)" % dtype,
-                "ALONE = bool((operand <= limits.min - 1.0).any() "
-                "or (operand >= limits.max + 1.0).any())"]
+                "print(operand, 'as', %r, result)" % dtype]
     path = function_path(failure.function, failure.library)
     if path is None or failure.oracle not in ("nonfinite", "range", "wraparound"):
         return None
@@ -131,10 +171,7 @@ def _operation_alone(failure):
         arguments += ["%s=%s" % (key, _argument(value)) for key, value in failure.keywords.items()]
     except TypeError:
         return None
-    lines = ["result = %s(%s)" % (path, ", ".join(arguments)), "print(%r, result)" % path]
-    if failure.library == "numpy" and failure.oracle == "nonfinite":
-        lines.append("ALONE = not bool(numpy.isfinite(result).all())")
-    return lines
+    return ["result = %s(%s)" % (path, ", ".join(arguments)), "print(%r, result)" % path]
 
 
 def _argument(value):
