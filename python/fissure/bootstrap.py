@@ -20,14 +20,19 @@ def load(descriptor):
     package = types.ModuleType("_fissure")
     package.__path__ = []
     sys.modules["_fissure"] = package
+    sources = configuration.pop("sources")
+    packages = {name.rpartition(".")[0] for name, _ in sources}
     # Each file comes after those that it imports.
-    for name, text in configuration.pop("sources"):
+    for name, text in sources:
         module = types.ModuleType("_fissure." + name)
-        module.__package__ = "_fissure"
+        if name in packages:
+            module.__path__ = []
+        parent, _, last = module.__name__.rpartition(".")
+        module.__package__ = module.__name__ if name in packages else parent
         # The angle brackets mark Fissure's own frames in tracebacks.
-        module.__file__ = "<fissure>/" + name + ".py"
+        module.__file__ = "<fissure>/" + name.replace(".", "/") + ".py"
         sys.modules[module.__name__] = module
-        setattr(package, name, module)
+        setattr(sys.modules[parent], last, module)
         exec(compile(text, module.__file__, "exec"), module.__dict__)
     return configuration
 

@@ -2,7 +2,7 @@
 
 Two pieces of shared memory: the *arena* with the encoded inputs, read-only here, and the *journal*
 (layout in `journal.rs`): a header, one result word and one text reference per input, then the text
-of exceptions. The journal names an input before anything of it runs, and its result is stored
+of exceptions and of what oracles say. The journal names an input before anything of it runs, and its result is stored
 after everything of it is gone, destructors included; whoever finds this process dead knows which
 input it was, and that all results before it are good.
 """
@@ -18,7 +18,7 @@ import socket
 import time
 
 from _fissure import describe as describe_module
-from _fissure import native
+from _fissure import judging, native
 from _fissure.build import build, resolve
 from _fissure.outcome import (
     ACCEPTED,
@@ -59,6 +59,7 @@ class Worker:
         self.words = shared[:head].cast("Q")
         self.text = shared[head:]
         self.text_full = False
+        self.reserve = TEXT_RESERVE
         self.targets = {}
         self.pid = os.getpid()
         self.threads = _thread._count()
@@ -70,12 +71,16 @@ class Worker:
             message = self.channel.recv(65536)
             if not message:
                 return
-            sequence, start, end, flags, table, path = marshal.loads(message)
+            sequence, start, end, flags, table, path, names = marshal.loads(message)
             self.text_full = False
+            self.reserve = judging.TEXT_RESERVE if names else TEXT_RESERVE
             index = start
             while index < end:
                 try:
-                    index = self.run(index, end, flags, table, path)
+                    if names:
+                        index = judging.run(self, index, end, flags, table, path, names)
+                    else:
+                        index = self.run(index, end, flags, table, path)
                     break
                 except BaseException as error:
                     # Raised outside the call itself: a pending interrupt, a raising destructor.
@@ -123,12 +128,7 @@ class Worker:
         words[CURRENT] = start + 1
         target, problem = self.prepare(path)
         if problem is not None:
-            for index in range(start, end):
-                words[CURRENT] = index + 1
-                self.fail(index, problem, NOT_BUILT)
-                if self.text_full:
-                    return index + 1
-            return end
+            return self.fail_all(start, end, problem)
         # Everything the loop touches is local: a lookup saved is a nanosecond saved per input.
         adapter = self.adapter
         arena = self.arena
@@ -194,6 +194,19 @@ class Worker:
                 return index + 1
         return end
 
+    def leave_if_forked(self):
+        if os.getpid() != self.pid:
+            # The API forked and this is the copy: it must not act as the worker.
+            os._exit(0)
+
+    def fail_all(self, start, end, problem):
+        for index in range(start, end):
+            self.words[CURRENT] = index + 1
+            self.fail(index, problem, NOT_BUILT)
+            if self.text_full:
+                return index + 1
+        return end
+
     def build_rest(self, arguments, keywords, rest):
         for by_name, key, tree in rest:
             if by_name:
@@ -215,14 +228,20 @@ class Worker:
 
     def describe(self, index, error, status):
         """Puts the text of an exception into the journal."""
-        words = self.words
         text = describe(error, status)[:TEXT_RESERVE]
-        position = words[TEXT]
-        self.text[position : position + len(text)] = text
-        words[TEXT] = position + len(text)
+        self.write(index, self.words[TEXT], text)
+
+    def write(self, index, position, text):
+        """Puts the text of an input into the journal, over what it had at this position."""
+        words = self.words
+        end = position + len(text)
+        # Nobody reads a text that is half written: the reference is what counts.
+        words[HEADER_WORDS + self.slots + index] = 0
+        self.text[position:end] = text
+        words[TEXT] = end
         words[HEADER_WORDS + self.slots + index] = position << 32 | len(text)
         # The orchestrator takes the text out before the rest of the batch goes on.
-        self.text_full = position + len(text) + TEXT_RESERVE > len(self.text)
+        self.text_full = end + self.reserve > len(self.text)
 
     def fail(self, index, error, status):
         self.describe(index, error, status)
@@ -238,8 +257,7 @@ class Worker:
         """Between batches: reference cycles are collected (the zygote froze its own objects, so
         this is cheap and un-shares nothing), processes that an API left behind are killed."""
         gc.collect()
-        if os.getpid() != self.pid:
-            os._exit(0)
+        self.leave_if_forked()
         for child in native.children(self.pid):
             native.kill(child)
             try:

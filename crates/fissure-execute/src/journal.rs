@@ -3,7 +3,8 @@
 //! Words of 8 bytes: a header of [`HEADER_WORDS`], one result per input (nanoseconds in the upper
 //! 60 bits, status in the lower 4; 0 while there is none), one text reference per input (offset in
 //! the upper 32 bits, length in the lower). Then the text: class, message and frames of exceptions,
-//! separated by zero bytes. `worker.py` writes it.
+//! separated by zero bytes; of an accepted input what oracles said, as JSON. `worker.py` and
+//! `judging.py` write it.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +15,7 @@ use rustix::time::ClockId;
 
 use crate::arena::Arena;
 use crate::error::ExecuteError;
+use crate::judged::Judged;
 
 const HEADER_WORDS: usize = 8;
 const CURRENT: usize = 0;
@@ -21,6 +23,7 @@ const FINISHED: usize = 1;
 const NEXT: usize = 2;
 const TEXT: usize = 3;
 const BEGAN: usize = 4;
+const PULSE: usize = 5;
 
 /// Inputs that one message to a worker can cover.
 pub const SLOTS: usize = 4096;
@@ -78,6 +81,11 @@ impl Journal {
         Duration::from_nanos(now.saturating_sub(began))
     }
 
+    /// Counts the calls that oracles make for the current input.
+    pub fn pulse(&self) -> u64 {
+        self.word(PULSE).load(Ordering::Acquire)
+    }
+
     /// If the message `sequence` is finished: the first of its inputs that did not run.
     pub fn finished(&self, sequence: u64) -> Option<usize> {
         (self.word(FINISHED).load(Ordering::Acquire) == sequence)
@@ -98,14 +106,24 @@ impl Journal {
         Some((outcome, Duration::from_nanos(word >> 4)))
     }
 
-    fn exception(&self, index: usize) -> Exception {
+    /// What oracles said of an input, so far if they are still at it.
+    pub fn judged(&self, index: usize) -> Option<Judged> {
+        // A target that scribbled over the journal spoils its own reports, nothing else.
+        serde_json::from_slice(&self.input_text(index)).ok()
+    }
+
+    fn input_text(&self, index: usize) -> Vec<u8> {
         let reference = self
             .word(HEADER_WORDS + SLOTS + index)
             .load(Ordering::Acquire);
-        let text = self.text(
+        self.text(
             (reference >> 32) as usize,
             (reference & 0xffff_ffff) as usize,
-        );
+        )
+    }
+
+    fn exception(&self, index: usize) -> Exception {
+        let text = self.input_text(index);
         let mut parts = text.split(|byte| *byte == 0);
         let mut next = || {
             parts

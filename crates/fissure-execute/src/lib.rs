@@ -8,7 +8,7 @@
 //! the next worker goes on with the one after it.
 //!
 //! Invariant: only this crate knows the byte layout shared with Python (`encode.rs` and
-//! `journal.rs` here, `build.py` and `worker.py` there).
+//! `journal.rs` here, `build.py`, `worker.py` and `judging.py` there).
 //!
 //! Invariant: nothing waits for a pipe or socket of a worker to close. A target may close every
 //! descriptor, or hand them to children that live on; the facts are the zygote's report of the
@@ -23,6 +23,7 @@ mod environment;
 mod error;
 mod interpreter;
 mod journal;
+mod judged;
 mod marshal;
 mod options;
 mod output;
@@ -32,6 +33,7 @@ mod sandbox;
 mod script;
 mod slot;
 mod socket;
+mod sources;
 mod worker;
 mod zygote;
 

@@ -160,10 +160,11 @@ impl Slot {
             let Some(input) = batch.inputs.get(culprit) else {
                 continue;
             };
-            let execution = Execution {
+            let mut execution = Execution {
                 log: Some(log),
                 ..Execution::new(input.number, outcome, duration)
             };
+            self.add_judged(batch, done, &mut execution);
             self.report(batch, culprit, &execution);
             executions.push(execution);
             start += 1;
@@ -186,6 +187,7 @@ impl Slot {
             check_nan: batch.check_nan,
             table: self.encoder.table(),
             path: &batch.api.path,
+            oracles: &batch.oracles,
         };
         let options = &self.shared.options;
         let limits = Limits {
@@ -225,13 +227,23 @@ impl Slot {
                 return index;
             };
             let input = &batch.inputs[first + index];
-            let execution = Execution::new(input.number, outcome, duration);
+            let mut execution = Execution::new(input.number, outcome, duration);
+            self.add_judged(batch, index, &mut execution);
             if let Outcome::Fatal(_) = execution.outcome {
                 self.report(batch, first + index, &execution);
             }
             executions.push(execution);
         }
         end
+    }
+
+    /// Adds what oracles said of input `index` of the arena, if any were asked.
+    fn add_judged(&self, batch: &Batch, index: usize, execution: &mut Execution) {
+        if !batch.oracles.is_empty()
+            && let Some(judged) = self.journal.judged(index)
+        {
+            judged.add_to(execution);
+        }
     }
 
     fn report(&self, batch: &Batch, index: usize, execution: &Execution) {

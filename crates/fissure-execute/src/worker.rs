@@ -36,6 +36,8 @@ pub struct Message<'a> {
     /// Where the table of objects begins.
     pub table: usize,
     pub path: &'a str,
+    /// Names of the oracles that look at each accepted input.
+    pub oracles: &'a [String],
 }
 
 /// Limits of one input, and the way to stop early.
@@ -132,7 +134,7 @@ impl Worker {
             self.channel_lost = true;
             return Stop::Finished(message.start);
         }
-        let mut watched = (None, Instant::now());
+        let mut watched = ((None, 0), Instant::now());
         let mut look = Instant::now() + TICK;
         let mut zombie_since = None;
         let mut before = self.resident();
@@ -155,8 +157,10 @@ impl Worker {
                 None => limits.timeout.max(START_TIMEOUT),
             };
             let resident = process::resident_with_children(self.pid);
-            if watched.0 != current {
-                watched = (current, now);
+            // Oracles make many calls for one input: each has the whole time.
+            let running = (current, journal.pulse());
+            if watched.0 != running {
+                watched = (running, now);
                 before = resident.unwrap_or(before);
             } else if now - watched.1 >= timeout {
                 self.interrogate();
@@ -306,12 +310,16 @@ impl Worker {
 
 fn encode(message: Message<'_>) -> Vec<u8> {
     let mut marshal = Marshal::default();
-    marshal.tuple(6);
+    marshal.tuple(7);
     marshal.integer(message.sequence.into());
     marshal.integer(message.start as i128);
     marshal.integer(message.end as i128);
     marshal.integer(if message.check_nan { CHECK_NAN } else { 0 });
     marshal.integer(message.table as i128);
     marshal.text(message.path);
+    marshal.tuple(message.oracles.len());
+    for oracle in message.oracles {
+        marshal.text(oracle);
+    }
     marshal.bytes
 }

@@ -19,51 +19,7 @@ use crate::output::Output;
 use crate::process;
 use crate::sandbox;
 use crate::socket::{Socket, wait_readable};
-
-const BOOTSTRAP: &str = include_str!("../../../python/fissure/bootstrap.py");
-/// Each after those that it imports.
-const SOURCES: [(&str, &str); 13] = [
-    ("native", include_str!("../../../python/fissure/native.py")),
-    (
-        "outcome",
-        include_str!("../../../python/fissure/outcome.py"),
-    ),
-    ("build", include_str!("../../../python/fissure/build.py")),
-    (
-        "adapter",
-        include_str!("../../../python/fissure/adapter.py"),
-    ),
-    (
-        "adapter_numpy",
-        include_str!("../../../python/fissure/adapter_numpy.py"),
-    ),
-    (
-        "adapter_torch",
-        include_str!("../../../python/fissure/adapter_torch.py"),
-    ),
-    (
-        "adapter_tensorflow",
-        include_str!("../../../python/fissure/adapter_tensorflow.py"),
-    ),
-    (
-        "adapter_jax",
-        include_str!("../../../python/fissure/adapter_jax.py"),
-    ),
-    (
-        "adapter_mxnet",
-        include_str!("../../../python/fissure/adapter_mxnet.py"),
-    ),
-    (
-        "documented",
-        include_str!("../../../python/fissure/documented.py"),
-    ),
-    (
-        "describe",
-        include_str!("../../../python/fissure/describe.py"),
-    ),
-    ("worker", include_str!("../../../python/fissure/worker.py")),
-    ("zygote", include_str!("../../../python/fissure/zygote.py")),
-];
+use crate::sources::{BOOTSTRAP, SOURCES};
 
 /// A cold import of a large library from a slow disk takes minutes.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -274,7 +230,7 @@ fn settings_file(
     slots: &[OwnedFd],
 ) -> Result<OwnedFd, ExecuteError> {
     let settings = Settings {
-        sources: &SOURCES,
+        sources: SOURCES,
         package: &options.package,
         dtypes: Dtype::ALL.iter().map(|dtype| dtype.name()).collect(),
         main: main.as_raw_fd(),

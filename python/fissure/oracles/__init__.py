@@ -24,8 +24,6 @@ class Judgement:
         self.reports = []
         #: `[oracle, nanoseconds]`, in the order in which they ran.
         self.costs = []
-        #: Oracles left out because of `PATIENCE`.
-        self.skipped = []
         #: `[oracle, traceback]` of oracles that failed themselves.
         self.failures = []
 
@@ -33,7 +31,6 @@ class Judgement:
         return {
             "reports": self.reports,
             "costs": self.costs,
-            "skipped": self.skipped,
             "failures": self.failures,
             "announced": announced,
         }
@@ -59,7 +56,6 @@ def judge(call, names, announce):
         try:
             module = find(name)
             if call.seconds * module.PRICE > PATIENCE:
-                judgement.skipped.append(name)
                 continue
 
             def tell(detail, source, name=name):

@@ -48,6 +48,8 @@ class Call:
         #: Returns new `Arguments` that share no memory with others.
         self.maker = maker
         self.teller = None
+        #: Called before every run, so that a watchdog can time each by itself.
+        self.pulse = None
         self.baseline = None
         #: What the first run raised, or None.
         self.error = None
@@ -64,9 +66,8 @@ class Call:
     def build(self):
         return self.maker()
 
-    def first(self):
+    def first(self, arguments):
         """The baseline. Raises nothing that is an ordinary exception."""
-        arguments = self.build()
         self.seed()
         begin = time.perf_counter()
         between = before = self.generator_state()
@@ -89,6 +90,8 @@ class Call:
 
     def run(self, arguments, seed=True, change_layer=None):
         """The result of the call; `change_layer` gets the layer before it is called."""
+        if self.pulse is not None:
+            self.pulse()
         if seed:
             self.seed()
         result = self.target(*arguments.positional, **arguments.keywords)
@@ -313,5 +316,5 @@ def plain_call(target, positional, keywords, layer=None, path=None, library=None
     if path is None:
         path = "%s.%s" % (target.__module__, getattr(target, "__name__", "call"))
     call = Call(path, target, None, library, maker)
-    call.first()
+    call.first(call.build())
     return call

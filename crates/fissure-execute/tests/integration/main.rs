@@ -3,6 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 
+mod judging;
 mod killing;
 mod planted;
 mod sandbox;

@@ -1,0 +1,73 @@
+//! The Python side, embedded: what runs inside the target's interpreter.
+
+/// The text that the interpreter is started with.
+pub const BOOTSTRAP: &str = include_str!("../../../python/fissure/bootstrap.py");
+
+macro_rules! sources {
+    ($($name:literal $path:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../python/fissure/", $path)))),*]
+    };
+}
+
+/// Module names and their texts, each after those that it imports.
+pub const SOURCES: &[(&str, &str)] = sources![
+    "native" "native.py",
+    "outcome" "outcome.py",
+    "build" "build.py",
+    "adapter" "adapter.py",
+    "adapter_numpy" "adapter_numpy.py",
+    "adapter_torch" "adapter_torch.py",
+    "adapter_tensorflow" "adapter_tensorflow.py",
+    "adapter_jax" "adapter_jax.py",
+    "adapter_mxnet" "adapter_mxnet.py",
+    "documented" "documented.py",
+    "describe" "describe.py",
+    "oracles" "oracles/__init__.py",
+    "oracles.arguments" "oracles/arguments.py",
+    "oracles.compare" "oracles/compare.py",
+    "oracles.promote" "oracles/promote.py",
+    "oracles.referee" "oracles/referee.py",
+    "oracles.call" "oracles/call.py",
+    "oracles.contract" "oracles/contract.py",
+    "oracles.layout" "oracles/layout.py",
+    "judging" "judging.py",
+    "worker" "worker.py",
+    "zygote" "zygote.py",
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Files that are something else than a module beside the others.
+    const APART: [&str; 2] = ["bootstrap", "__init__"];
+
+    fn names(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() && stem != "__pycache__" {
+                found.insert(format!("{prefix}{stem}"));
+                names(&path, &format!("{prefix}{stem}."), found);
+            } else if path.extension().is_some_and(|it| it == "py")
+                && !APART.contains(&stem.as_str())
+            {
+                found.insert(format!("{prefix}{stem}"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_python_file_is_embedded() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/fissure");
+        let mut there = BTreeSet::new();
+        names(&folder, "", &mut there);
+        let embedded: BTreeSet<String> =
+            SOURCES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(embedded, there);
+    }
+}
