@@ -29,6 +29,7 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "oracles.referee" "oracles/referee.py",
     "oracles.call" "oracles/call.py",
     "oracles.contract" "oracles/contract.py",
+    "oracles.forms" "oracles/forms.py",
     "oracles.layout" "oracles/layout.py",
     "judging" "judging.py",
     "worker" "worker.py",
