@@ -1,11 +1,11 @@
 //! The failures of one run, merged while it runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use fissure_model::{Api, ConcreteInput, Execution, Verdict};
+use fissure_model::{Api, ConcreteInput, Execution, Outcome, Verdict};
 
 use crate::complexity::complexity;
-use crate::signature::{Signature, signature};
+use crate::signature::{Signature, shared_place, signature, signature_without_native};
 
 /// What [`Collector::observe`] made of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub enum Observed {
     New(Signature),
     /// Seen so often by now, this time included.
     Duplicate(u64),
+    /// The failure of another API, with this signature, met through this one as well.
+    Alias(Signature),
     /// The API has shown [`Collector::PER_API`] distinct failures already; only counted. A message
     /// that quotes random text would otherwise fill the disk with one bug.
     Suppressed,
@@ -28,10 +30,14 @@ pub struct Candidate {
 }
 
 struct Entry {
+    /// Path of the API that showed it first.
+    api: String,
     count: u64,
     complexity: u64,
     /// `None` once it has been taken to be written.
     candidate: Option<Candidate>,
+    /// Titles of other APIs that lead to it.
+    aliases: BTreeSet<String>,
 }
 
 /// Counts failures by signature and keeps, until it is taken, the simplest input of each.
@@ -41,6 +47,10 @@ struct Entry {
 #[derive(Default)]
 pub struct Collector {
     entries: HashMap<Signature, Entry>,
+    /// The failure at each place of the library that is known well enough, whatever the API.
+    places: HashMap<String, Signature>,
+    /// The first failure with this signature but for native frames, which are not always to be had.
+    bare: HashMap<Signature, Signature>,
     per_api: HashMap<String, usize>,
     suppressed: u64,
 }
@@ -66,6 +76,13 @@ impl Collector {
             input: input.clone(),
             execution: execution.clone(),
         };
+        let bare = signature_without_native(api, verdict, execution);
+        let crashed = matches!(execution.outcome, Outcome::Crash { .. });
+        // A process that nobody could look into died of the failure that is known, if there is one.
+        let signature = match self.bare.get(&bare) {
+            Some(known) if crashed && execution.native_frames.is_empty() => known.clone(),
+            _ => signature,
+        };
         if let Some(entry) = self.entries.get_mut(&signature) {
             entry.count += 1;
             if entry.candidate.is_some() {
@@ -77,13 +94,30 @@ impl Collector {
             }
             return Observed::Duplicate(entry.count);
         }
+        let place = shared_place(verdict, execution);
+        if let Some(known) = place.as_ref().and_then(|place| self.places.get(place))
+            && let Some(entry) = self.entries.get_mut(known)
+            && entry.api != api.path
+        {
+            entry.count += 1;
+            entry.aliases.insert(api.title.clone());
+            return Observed::Alias(known.clone());
+        }
         let known = self.per_api.entry(api.path.clone()).or_default();
         if *known >= Self::PER_API {
             self.suppressed += 1;
             return Observed::Suppressed;
         }
         *known += 1;
+        if let Some(place) = place {
+            self.places
+                .entry(place)
+                .or_insert_with(|| signature.clone());
+        }
+        self.bare.entry(bare).or_insert_with(|| signature.clone());
         let entry = Entry {
+            api: api.path.clone(),
+            aliases: BTreeSet::new(),
             count: 1,
             complexity: complexity(input),
             candidate: Some(candidate()),
@@ -101,6 +135,14 @@ impl Collector {
     /// How often this failure was seen.
     pub fn count(&self, signature: &Signature) -> u64 {
         self.entries.get(signature).map_or(0, |entry| entry.count)
+    }
+
+    /// Titles of the other APIs through which this failure was met, sorted.
+    pub fn aliases(&self, signature: &Signature) -> Vec<String> {
+        self.entries
+            .get(signature)
+            .map(|entry| entry.aliases.iter().cloned().collect())
+            .unwrap_or_default()
     }
 
     /// Number of distinct failures.

@@ -89,7 +89,7 @@ fn last_lines(log: &str) -> String {
     lines[lines.len().saturating_sub(5)..].join("\n")
 }
 
-fn is_process_end(kind: OutcomeKind) -> bool {
+pub(crate) fn is_process_end(kind: OutcomeKind) -> bool {
     matches!(
         kind,
         OutcomeKind::Crash | OutcomeKind::Exit | OutcomeKind::OutOfMemory

@@ -44,6 +44,30 @@ impl Records {
         Ok(records)
     }
 
+    /// Takes inputs out of the records that are in a work folder.
+    pub fn forget(dir: &Path, unwanted: impl Fn(u64) -> bool) -> io::Result<()> {
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            if !name.is_some_and(|name| name == "gen_order" || name.ends_with("_record")) {
+                continue;
+            }
+            let text = fs::read_to_string(&path)?;
+            let kept: String = text
+                .split_inclusive('\n')
+                .filter(|line| {
+                    let number = line.trim_end().rsplit(", ").next();
+                    let number = number.and_then(|number| number.parse().ok());
+                    line.ends_with('\n') && number.is_some_and(|number| !unwanted(number))
+                })
+                .collect();
+            if kept.len() < text.len() {
+                fs::write(&path, kept)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Records one input. `input_path` and `script_path` are those of its files, if they were kept.
     pub fn input(
         &mut self,

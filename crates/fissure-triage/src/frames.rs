@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::mask::{mask, short_path};
 
 /// Frames of each sort that go into a signature.
-const TOP: usize = 3;
+pub(crate) const TOP: usize = 3;
 /// What a runtime prints before it aborts is not longer than this.
 const RUNTIME_OUTPUT: usize = 4 << 10;
 
@@ -39,7 +39,7 @@ static RUNTIME_MESSAGE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Beginnings of native functions that every failure passes through.
-const NATIVE_NOISE: &[&str] = &[
+pub(crate) const NATIVE_NOISE: &[&str] = &[
     "<unknown function>",
     "PyEval_",
     "PyObject_",

@@ -2,6 +2,7 @@
 //!
 //! - [`signature()`] says which failures are the same one, [`Collector`] keeps count of them.
 //! - [`script()`] writes the call as an ordinary Python program that needs nothing of Fissure.
+//! - [`shrink()`] finds the smallest input that still shows a [`Failure`].
 //! - [`confirm()`] runs that program in fresh processes and says how reliably it fails.
 //! - [`write_finding`] puts all of it into a folder, whole or not at all.
 //! - [`Records`] writes the files that users of DocTer know.
@@ -11,10 +12,14 @@ mod complexity;
 mod confirm;
 mod docter_records;
 mod error;
+mod explain;
+mod failure;
 mod folder;
 mod frames;
 mod mask;
+mod native;
 mod script;
+mod shrink;
 mod signature;
 
 pub use collector::{Candidate, Collector, Observed};
@@ -22,7 +27,10 @@ pub use complexity::complexity;
 pub use confirm::{ScriptEnd, ScriptRun, confirm, reproduces};
 pub use docter_records::Records;
 pub use error::TriageError;
+pub use explain::explain;
+pub use failure::Failure;
 pub use folder::{FindingFolder, read_finding, read_findings, remove_unfinished, write_finding};
 pub use mask::{file_name_part, mask};
 pub use script::{script, script_for_input};
+pub use shrink::{Run, ShrinkBudget, Shrunk, shrink};
 pub use signature::{Signature, finding_id, signature};

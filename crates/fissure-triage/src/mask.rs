@@ -72,6 +72,13 @@ pub fn mask(message: &str) -> String {
     line
 }
 
+/// The message says where in the library's source code it comes from.
+pub fn names_source(message: &str) -> bool {
+    VARIABLE
+        .find_iter(message)
+        .any(|found| mask_of(found.as_str()).is_none())
+}
+
 /// The part of a path that is the same on every machine: from the package on for installed files,
 /// else the last two components.
 pub fn short_path(path: &str) -> &str {

@@ -9,6 +9,7 @@ use crate::frames::{
     crashed_frames, end_of_log, native_frames, raised_frames, recursion_cycle, runtime_messages,
 };
 use crate::mask::{file_name_part, mask};
+use crate::native::meaningful_frames;
 
 /// Longest id: leaves room for a file inside the folder on any file system.
 const ID_LIMIT: usize = 120;
@@ -45,23 +46,50 @@ impl fmt::Display for Signature {
 ///
 /// The same bug through ten inputs has one signature; two bugs in one API have two as long as a
 /// message, a signal or a frame tells them apart. Hangs and memory have no message and no frame:
-/// one of each per API.
+/// one of each per API. A wrong result is told by its oracle and the variant that showed it.
 pub fn signature(api: &Api, verdict: &Verdict, execution: &Execution) -> Signature {
+    let mut text = head(api, verdict);
+    for part in place(verdict, execution, true) {
+        text.push('\n');
+        text.push_str(&part);
+    }
+    Signature(text)
+}
+
+/// The same for a crash into which nobody could look: without its native frames.
+pub(crate) fn signature_without_native(
+    api: &Api,
+    verdict: &Verdict,
+    execution: &Execution,
+) -> Signature {
+    let mut text = head(api, verdict);
+    for part in place(verdict, execution, false) {
+        text.push('\n');
+        text.push_str(&part);
+    }
+    Signature(text)
+}
+
+fn head(api: &Api, verdict: &Verdict) -> String {
     let mut text = format!(
         "api {}\nkind {}\ndetail {}",
         api.path, verdict.kind, verdict.detail
     );
+    if verdict.kind == OutcomeKind::WrongResult {
+        text.push_str(&format!("\noracle {}", verdict.oracle));
+    }
     if verdict.note {
         // A hang that its input explains must not hide one that nothing explains.
         text.push_str("\nnote");
     }
+    text
+}
+
+/// Where it happened and what was said, one part each: what is left when the API is not named.
+fn place(verdict: &Verdict, execution: &Execution, native: bool) -> Vec<String> {
+    let mut found = Vec::new();
     let mut add = |label: &str, parts: Vec<String>| {
-        for part in parts {
-            text.push('\n');
-            text.push_str(label);
-            text.push(' ');
-            text.push_str(&part);
-        }
+        found.extend(parts.into_iter().map(|part| format!("{label} {part}")));
     };
     match &execution.outcome {
         Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
@@ -79,8 +107,13 @@ pub fn signature(api: &Api, verdict: &Verdict, execution: &Execution) -> Signatu
                 add("at", crashed_frames(log));
                 if verdict.kind == OutcomeKind::Crash {
                     add("runtime", runtime_messages(log));
-                    add("native", native_frames(log));
+                    if execution.native_frames.is_empty() {
+                        add("native", native_frames(log));
+                    }
                 }
+            }
+            if native && verdict.kind == OutcomeKind::Crash {
+                add("native", meaningful_frames(&execution.native_frames));
             }
         }
         Outcome::Accepted { .. }
@@ -88,7 +121,40 @@ pub fn signature(api: &Api, verdict: &Verdict, execution: &Execution) -> Signatu
         | Outcome::OutOfMemory
         | Outcome::NotBuilt(_) => {}
     }
-    Signature(text)
+    found
+}
+
+/// What two failures of *different* APIs must share to be one failure met through two names, or
+/// `None` when too little is known to say so.
+///
+/// `torch.relu` and `torch.nn.functional.relu`, a layer and the function it calls, end in the same
+/// native code: two native frames that agree are enough, whatever Python lies above them. Without
+/// native frames it takes an exception whose message names a line of source code.
+pub(crate) fn shared_place(verdict: &Verdict, execution: &Execution) -> Option<String> {
+    if verdict.kind == OutcomeKind::WrongResult || verdict.note {
+        return None;
+    }
+    let parts = place(verdict, execution, true);
+    let native: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| part.strip_prefix("native "))
+        .collect();
+    let said: Vec<&str> = parts
+        .iter()
+        .filter(|part| part.starts_with("message ") || part.starts_with("runtime "))
+        .map(String::as_str)
+        .collect();
+    let names_source = said.iter().any(|part| crate::mask::names_source(part));
+    if native.len() < 2 && !names_source {
+        return None;
+    }
+    Some(format!(
+        "{} {}\n{}\n{}",
+        verdict.kind,
+        verdict.detail,
+        said.join("\n"),
+        native.join("\n")
+    ))
 }
 
 /// Readable and unique: `torch.nn.functional.avg_pool2d-crash-SIGFPE-1a2b3c4d`. Safe as a folder
