@@ -26,8 +26,14 @@ class MxnetAdapter(NumpyAdapter):
         self.take_back_signals()
         self.dtypes = Dtypes("MXNet", self.dtype_names)
         known = getattr(mxnet.ndarray.ndarray, "_DTYPE_NP_TO_MX", {})
-        for code, dtype in self.numpy_dtypes.items():
-            if dtype.type in known and dtype.isnative:
+        for code, name in enumerate(self.dtype_names):
+            dtype = self.numpy_dtypes.get(code)
+            if name == "bfloat16":
+                # MXNet's own: a structure with one field of that name.
+                dtype = self.numpy.dtype([(name, self.numpy.uint16)])
+                if dtype in known:
+                    self.numpy_dtypes[code] = self.dtypes[code] = dtype
+            elif dtype is not None and dtype.type in known:
                 self.dtypes[code] = dtype
 
     def take_back_signals(self):
@@ -61,8 +67,9 @@ class MxnetAdapter(NumpyAdapter):
         return tensor.tostype("csr" if len(tensor.shape) == 2 else "row_sparse")
 
     def dtype(self, code):
-        # MXNet's dtype objects are NumPy's scalar types.
-        return self.dtypes[code].type
+        # MXNet's dtype objects are NumPy's scalar types; bfloat16 has none.
+        dtype = self.dtypes[code]
+        return dtype if dtype.names else dtype.type
 
     def target(self, found):
         """A layer's parameters are initialised between its construction and its call; whatever
@@ -95,4 +102,8 @@ class MxnetAdapter(NumpyAdapter):
     def leaf_has_nan(self, value):
         if isinstance(value, self.library.nd.NDArray):
             value = value.asnumpy()
+            if value.dtype.names:
+                # bfloat16: the upper half of a float32.
+                halves = value.view(self.numpy.uint16).astype(self.numpy.uint32)
+                value = (halves << 16).view(self.numpy.float32)
         return NumpyAdapter.leaf_has_nan(self, value)

@@ -25,6 +25,9 @@ class TorchAdapter(NumpyAdapter):
         self.dtypes = Dtypes("torch", self.dtype_names)
         for code, name in enumerate(self.dtype_names):
             found = getattr(torch, name, None)
+            if name.startswith("complex") and not hasattr(torch, "view_as_complex"):
+                # 1.5 has the names, and refuses to make a tensor of them.
+                continue
             if name not in ABSENT and isinstance(found, torch.dtype):
                 self.dtypes[code] = found
         self.codes = {name: code for code, name in enumerate(self.dtype_names)}
@@ -89,7 +92,21 @@ class TorchAdapter(NumpyAdapter):
                 torch.set_default_device(None)
 
     def dense(self, code, shape, strides, offset):
+        if code not in self.whole and code in self.dtypes:
+            elements = 1
+            for size in shape:
+                elements *= size
+            return self.widened(code, offset, elements).view(shape)
         return self.library.as_strided(self.whole[code], shape, strides, offset).clone()
+
+    def widened(self, code, offset, count):
+        """bfloat16 for versions that cannot take its bytes: each is the upper half of a float32."""
+        numpy = self.numpy
+        if numpy is None or self.dtype_names[code] != "bfloat16":
+            raise TypeError("torch takes no bytes of dtype %s" % self.dtype_names[code])
+        halves = numpy.frombuffer(self.arena, numpy.uint16, count=count, offset=2 * offset)
+        wide = (halves.astype(numpy.uint32) << 16).view(numpy.float32)
+        return self.library.from_numpy(wide).to(self.dtypes[code])
 
     def repeated(self, code, shape, offset, pattern, elements):
         torch = self.library
@@ -99,7 +116,10 @@ class TorchAdapter(NumpyAdapter):
             return torch._make_per_tensor_quantized_tensor(stored, 1.0, 0)
         if pattern == 0:
             return torch.empty(shape, dtype=self.dtypes[code])
-        start = self.whole[code].narrow(0, offset, pattern)
+        if code not in self.whole and code in self.dtypes:
+            start = self.widened(code, offset, pattern)
+        else:
+            start = self.whole[code].narrow(0, offset, pattern)
         if pattern == elements:
             return start.clone().view(shape)
         if pattern == 1:

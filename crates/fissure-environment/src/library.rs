@@ -39,7 +39,7 @@ const LIBRARIES: &[Library] = &[
             "tensorflow-gpu",
             "intel-tensorflow",
         ],
-        default: "tensorflow-cpu==2.20.0",
+        default: "tensorflow-cpu==2.21.0",
     },
     Library {
         package: "jax",

@@ -48,12 +48,30 @@ fn find_torch() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("FISSURE_TEST_PYTHON_TORCH") {
         return Some(named.into());
     }
+    environment("torch", DEFAULT_TORCH, false)
+}
+
+/// An interpreter with a library in this version, from a managed environment that is made if need
+/// be. For libraries whose download takes seconds; `None`, with the reason printed, when it cannot
+/// be had.
+pub fn library_python(package: &str, requirement: &str) -> Option<PathBuf> {
+    environment(package, requirement, false)
+}
+
+/// The same for releases that only some machines need: nothing is made unless the variable
+/// `FISSURE_TEST_OLD_LIBRARIES` asks for it.
+pub fn old_library_python(package: &str, requirement: &str) -> Option<PathBuf> {
+    let asked = std::env::var_os("FISSURE_TEST_OLD_LIBRARIES").is_some();
+    environment(package, requirement, !asked)
+}
+
+fn environment(package: &str, requirement: &str, offline: bool) -> Option<PathBuf> {
     let made = Surroundings::from_process().and_then(|surroundings| {
         let wanted = Wanted {
-            package: "torch".to_owned(),
+            package: package.to_owned(),
             python: None,
-            requirement: Some(DEFAULT_TORCH.parse()?),
-            offline: false,
+            requirement: Some(requirement.parse()?),
+            offline,
         };
         fissure_environment::resolve(&surroundings, &wanted, &mut |news| match news {
             Progress::Making { name, .. } => say(&format!("making the environment {name}")),
@@ -65,9 +83,16 @@ fn find_torch() -> Option<PathBuf> {
     });
     match made {
         Ok(choice) => Some(choice.python),
+        Err(_) if offline => {
+            say(&format!(
+                "no environment with {requirement} here, so the tests that need it are not run \
+                 (FISSURE_TEST_OLD_LIBRARIES=1 makes one)"
+            ));
+            None
+        }
         Err(error) => {
             say(&format!(
-                "no PyTorch here, so the tests that need it are not run: {error}"
+                "no {requirement} here, so the tests that need it are not run: {error}"
             ));
             None
         }
