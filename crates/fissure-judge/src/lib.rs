@@ -9,13 +9,17 @@
 
 mod input_facts;
 mod oracle;
+mod reports;
+mod select;
 mod signal;
 
-use fissure_model::{Api, ConcreteInput, Confidence, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Report, Verdict};
 
 pub use oracle::fatal_signal::handled_fault;
 pub use oracle::internal_error::internal_error_phrase;
-pub use oracle::{OracleInfo, oracles};
+pub use oracle::{OracleInfo, Tier, oracle, oracles};
+pub use reports::reports;
+pub use select::{PROFILES, Profile, SelectError, profile, select};
 pub use signal::{is_fault, signal_name};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +57,10 @@ pub fn judge(
     execution: &Execution,
     options: &JudgeOptions,
 ) -> Option<Verdict> {
+    if reports::is_variant(execution) {
+        // A call that an oracle made ended the process: see `reports`.
+        return None;
+    }
     match kind(execution) {
         OutcomeKind::Accepted | OutcomeKind::Rejected | OutcomeKind::NotBuilt => None,
         // Never the kind of an outcome alone: see `reports`.
@@ -68,20 +76,26 @@ pub fn judge(
     }
 }
 
-/// What the reports of the comparing oracles amount to, one verdict each.
-pub fn reports<'a>(
-    _api: &'a Api,
-    _input: &'a ConcreteInput,
-    execution: &'a Execution,
-) -> impl Iterator<Item = Verdict> + 'a {
-    execution.reports.iter().map(|report| Verdict {
-        kind: OutcomeKind::WrongResult,
-        confidence: oracles()
-            .iter()
-            .find(|oracle| oracle.name == report.oracle)
-            .map_or(Confidence::Numeric, |oracle| oracle.confidence),
-        oracle: report.oracle.clone(),
-        detail: report.detail.clone(),
-        note: false,
-    })
+/// What the oracles of documentation say: about the quality of a rejection, and, where the
+/// specification is `trusted` for this API, about inputs that were wrongly accepted or rejected.
+/// The report belongs into [`Execution::reports`] of the finding, whose script is made from it.
+pub fn documentation(
+    input: &ConcreteInput,
+    execution: &Execution,
+    trusted: bool,
+) -> Option<(Verdict, Report)> {
+    if !matches!(
+        kind(execution),
+        OutcomeKind::Accepted | OutcomeKind::Nan | OutcomeKind::Rejected
+    ) {
+        return None;
+    }
+    let against_spec = || {
+        oracle::acceptance::judge(input, execution)
+            .or_else(|| oracle::rejection::judge(input, execution))
+    };
+    let verdict =
+        oracle::message::judge(execution).or_else(|| trusted.then(against_spec).flatten())?;
+    let report = reports::documentation_report(&verdict, input, execution);
+    Some((verdict, report))
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use fissure_judge::{JudgeOptions, judge, kind};
+use fissure_judge::{JudgeOptions, documentation, judge, kind};
 use fissure_model::{
-    Api, Argument, ConcreteInput, Confidence, Dtype, Exception, Execution, Intent, Outcome,
-    OutcomeKind, Passing, TensorData, TensorValue, Value, Verdict,
+    Api, Argument, Category, ConcreteInput, Confidence, Dtype, Exception, Execution, Intent,
+    Outcome, OutcomeKind, Passing, TensorData, TensorValue, Value, Verdict,
 };
 
 fn api(path: &str) -> Api {
@@ -235,4 +235,67 @@ fn hangs_and_memory_are_notes_when_the_input_asks_for_much() {
         assert!(note(huge_tensor.clone()));
         assert!(note(far_index.clone()));
     }
+}
+
+#[test]
+fn a_broken_constraint_that_is_accepted_counts_only_with_a_trusted_specification() {
+    let accepted = ended(Outcome::Accepted { nan: false }, None);
+    let mut call = input(vec![Value::Int(1)]);
+    assert_eq!(documentation(&call, &accepted, true), None, "it conforms");
+    call.intent = Intent::Violate {
+        param: "p".into(),
+        category: Category::Range,
+    };
+    assert_eq!(documentation(&call, &accepted, false), None);
+    let (verdict, report) = documentation(&call, &accepted, true).unwrap();
+    assert_eq!(verdict.oracle, "acceptance");
+    assert_eq!(verdict.confidence, Confidence::Documentation);
+    assert_eq!(verdict.detail, "range of p broken, and accepted");
+    assert_eq!(
+        report.check,
+        "def check():
+    arguments, keywords = build()
+    try:
+        result = call(arguments, keywords)
+    except Exception as error:
+        return False, repr(error), 'an exception: the documentation rules this input out'
+    return True, str(result), 'an exception: the documentation rules this input out'
+"
+    );
+}
+
+#[test]
+fn a_rejection_of_what_a_trusted_specification_allows_is_told_with_its_class() {
+    let refused = |message: &str| {
+        ended(
+            Outcome::Rejected(exception("torch.SomeError", message)),
+            None,
+        )
+    };
+    let mut call = input(vec![Value::Int(1)]);
+    call.layer_arguments = Some(Vec::new());
+    assert_eq!(documentation(&call, &refused("no"), false), None);
+    let (verdict, report) = documentation(&call, &refused("no"), true).unwrap();
+    assert_eq!(verdict.oracle, "rejection");
+    assert_eq!(verdict.detail, "torch.SomeError");
+    assert!(report.check.contains("return name == 'SomeError'"));
+    assert!(
+        report
+            .check
+            .contains("call(arguments, keywords, layer_arguments, layer_keywords)")
+    );
+    let limit = refused("\"abs\" not implemented for 'Half'");
+    assert_eq!(documentation(&call, &limit, true), None, "an honest limit");
+}
+
+#[test]
+fn a_bad_message_is_a_note_unless_it_is_certain() {
+    let call = input(vec![Value::Int(1)]);
+    let refused = |class: &str, text: &str| ended(Outcome::Rejected(exception(class, text)), None);
+    let (verdict, _) = documentation(&call, &refused("RuntimeError", ""), false).unwrap();
+    assert!(verdict.note && verdict.oracle == "message");
+    let (verdict, _) = documentation(&call, &refused("NameError", "x"), false).unwrap();
+    assert!(!verdict.note);
+    let plain = refused("RuntimeError", "stride should not be zero");
+    assert_eq!(documentation(&call, &plain, false), None);
 }

@@ -1,0 +1,53 @@
+//! The documentation rules an argument out, and the call takes it.
+//!
+//! # What it does
+//!
+//! Reports a call that returned although its input was made to break one constraint of the
+//! specification: a dtype, a number of dimensions, a range, an enumeration.
+//!
+//! # Why it matters
+//!
+//! Either the documentation is wrong, or the library works with arguments that it was not made
+//! for, and what it then returns is nobody's promise.
+//!
+//! # When it stays silent
+//!
+//! - The specification is not trusted for this API: constraints taken from prose by a program are
+//!   wrong too often to accuse anybody.
+//! - The input carries boundary cases besides: what was accepted may not be what was broken.
+//!
+//! # Example
+//!
+//! ```text
+//! torch.foo(x, p=1.5)   # documented: 0 ≤ p ≤ 1; returned a result
+//! ```
+
+use fissure_model::{
+    Category, ConcreteInput, Confidence, Execution, Intent, Outcome, OutcomeKind, Verdict,
+};
+
+pub fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
+    let (Outcome::Accepted { .. }, Intent::Violate { param, category }) =
+        (&execution.outcome, &input.intent)
+    else {
+        return None;
+    };
+    if !input.mutations.is_empty() {
+        return None;
+    }
+    let category = match category {
+        Category::Dtype => "dtype",
+        Category::Structure => "structure",
+        Category::Ndim => "number of dimensions",
+        Category::Shape => "shape",
+        Category::Range => "range",
+        Category::Enum => "enumeration",
+    };
+    Some(Verdict {
+        kind: OutcomeKind::WrongResult,
+        oracle: "acceptance".into(),
+        confidence: Confidence::Documentation,
+        detail: format!("{category} of {param} broken, and accepted"),
+        note: false,
+    })
+}
