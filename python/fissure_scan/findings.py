@@ -171,7 +171,7 @@ class Found:
                 "values": [float_text(item) for item in value.ravel()[:8]],
             }
         if self.variation is not None:
-            changed.update(self._varied())
+            changed.update(self.variation.entries(self.search))
         return {
             "id": identifier, "site": failure.site.as_json(), "oracle": self.oracle,
             "also": [name for name, _ in self.also],
@@ -182,26 +182,6 @@ class Found:
             "ratio": float_text(self.ratio), "input": changed, "library": failure.library,
             "elapsed": self.elapsed,
         }
-
-
-    def _varied(self):
-        """The changed number, or the new shapes."""
-        change = self.variation
-        if change.scalar is not None:
-            value = float_text(change.value)
-            yield change.scalar.name, {
-                "key": change.scalar.key, "shape": [], "dtype": type(change.value).__name__,
-                "elements_changed": 1, "smallest": value, "largest": value, "values": [value]}
-            return
-        for variable in self.search.inputs:
-            cut = change.how.cut(variable.own)
-            if cut.shape != variable.own.shape:
-                yield variable.name, {
-                    "key": variable.key, "shape": list(cut.shape), "dtype": variable.dtype,
-                    "elements_changed": int(variable.own.size - cut.size),
-                    "smallest": float_text(cut.min()) if cut.size else None,
-                    "largest": float_text(cut.max()) if cut.size else None,
-                    "values": [float_text(item) for item in cut.ravel()[:8]]}
 
 
 _MAGNITUDE = soft_assertions.ARITHMETIC | {"pow", "square", "matmul", "norm", "prod", "cumprod",

@@ -51,6 +51,7 @@ class Monitor:
         self.entering = 0
         self.gradient_watch = None
         self.kept_bytes = 0
+        self.own_autocast = False   # the runtime itself enters autocast, not the program
 
     # Inputs ------------------------------------------------------------------------------------
 

@@ -168,6 +168,7 @@ def _torch(patches, monitor, torch_mode):
             monitor.trace.short_batches = True
     patches.set(loader, "__init__", init)
 
+    _autocast(patches, monitor, torch)
     optimizer = torch.optim.Optimizer
     if not getattr(optimizer, "_fissure_counts", False):
         try:
@@ -177,6 +178,21 @@ def _torch(patches, monitor, torch_mode):
         except ImportError:
             pass
     _CURRENT[0] = monitor
+
+
+def _autocast(patches, monitor, torch):
+    """Which precision the program asks for, also where the device for it is not there."""
+    context = getattr(torch, "autocast", None)
+    if context is None:
+        return
+    original = context.__init__
+
+    def init(self, device_type="cuda", dtype=None, *arguments, **keywords):
+        original(self, device_type, dtype, *arguments, **keywords)
+        if monitor.users.locate(2)[0] is not None and not monitor.own_autocast:
+            chosen = dtype or (torch.float16 if device_type == "cuda" else torch.bfloat16)
+            monitor.trace.autocasts.append((device_type, str(chosen).replace("torch.", "")))
+    patches.set(context, "__init__", init)
 
 
 _CURRENT = [None]

@@ -1,10 +1,9 @@
-"""Oracles that compare with a better computation: cancellation, wider floats, stable algorithms,
-and the same region in lower precision."""
+"""Oracles that compare with a better computation: cancellation, wider floats, stable algorithms."""
 
 import sys
 import time
 
-from . import candidates, oracles
+from . import candidates, low_precision, oracles
 from .findings import Found
 from .monitor import Policy
 from .trace import Failure
@@ -52,7 +51,7 @@ def examine(search, level):
             if found.severity != "theoretical":
                 search.found[node.site.key()] = found
                 search.note("%s %s at %s: %s" % (found.severity, oracle, node.site, label))
-    lower_precision(search, torch)
+    low_precision.examine(search, torch)
 
 
 def judgements(backend, trace, shadow):
@@ -108,22 +107,3 @@ def cancellation(trace, shadow, accurate=ACCURATE):
                 and error > JUMP * max(inputs, 1e-9) and node.name in _LOSERS:
             return node, wrong, errors[id(wrong)]
     return None
-
-
-def lower_precision(search, torch):
-    """Would the own data survive float16, as under autocast? A note, never a finding."""
-    if search.over():
-        return
-    trace, shadow = shadowed(search, {}, torch.float16)
-    nodes = [node for node in shadow.nonfinite if oracles.produces(node)]
-    if not nodes or trace.failures or trace.error is not None:
-        return
-    node = nodes[0]
-    if node.site.key() in search.found:
-        return
-    failure = Failure("low_precision", node, "%s of the program's own data is not finite in "
-                      "float16" % node.name, node.arguments, node.keywords, None)
-    found = Found(failure, {}, 0, "the program's own data", search)
-    found.severity = "theoretical"
-    found.reason = "the program's own data would not survive float16 or autocast here"
-    search.found[node.site.key()] = found

@@ -42,6 +42,7 @@ class Program:
         self.users = users.UserFiles(root, [self.file] if self.file else [])
         self.settings = Settings(bool(plan.get("regions")))
         self.synthesised = None     # arguments of a target function, see arguments.py
+        self.autocast = None        # name of the precision that the whole program runs under
         self.changed_constant = None    # (name, occurrence, value) of a number of the script
         self.runs = 0
         self._settled = set(sys.modules)    # modules that are not the program's
@@ -73,7 +74,8 @@ class Program:
         captured = _Capture()
         try:
             with alarm(policy.time_limit, monitor), captured.active(), Scratch().active():
-                with (mode if mode is not None else contextlib.suppress()):
+                with (mode if mode is not None else contextlib.suppress()), \
+                        self._autocast(torch, monitor):
                     self._guarded(monitor)
         finally:
             applied.restore()
@@ -88,6 +90,15 @@ class Program:
         trace.stderr = captured.errors()
         trace.seconds = time.perf_counter() - started
         return trace
+
+    def _autocast(self, torch, monitor):
+        if self.autocast is None:
+            return contextlib.suppress()
+        monitor.own_autocast = True
+        try:
+            return torch.autocast("cpu", dtype=getattr(torch, self.autocast))
+        finally:
+            monitor.own_autocast = False
 
     def _guarded(self, monitor):
         trace = monitor.trace

@@ -5,7 +5,7 @@ import os
 import zlib
 
 from . import names, sources
-from .variations import ArgumentChange, ConstantChange, SizeChange
+from .variations import ArgumentChange, AutocastChange, ConstantChange, SizeChange
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _PARTS = ("reproduce_numpy.txt", "reproduce_program.txt")
@@ -32,6 +32,10 @@ def script(program, found, folder):
     alone = _operation_alone(failure)
     if alone:
         lines += ["", "# The operation alone, on the operands it had."] + alone
+    # In a precision that the program does not run in here, the operation alone decides.
+    lines.append("ALONE = %s" % (
+        "not bool(torch.isfinite(result).all())"
+        if alone and failure.oracle == "low_precision" and found.variation is None else "False"))
     lines += ["", "# The whole program with the failing input.",
               "SCRIPT = %s" % (
                   "os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
@@ -61,16 +65,19 @@ def script(program, found, folder):
 
 
 def _variation(variation):
-    """A changed size or number of the program."""
-    size, constant = "None", "None"
+    """A changed size, number or precision of the program."""
+    size, constant, precision = "None", "None", "None"
     if isinstance(variation, SizeChange):
         size = variation.how.source()
     elif isinstance(variation, ConstantChange):
         scalar = variation.scalar
         constant = repr((scalar.line, scalar.column, variation.value))
+    elif isinstance(variation, AutocastChange):
+        precision = "torch." + variation.precision
     return ["# (rows of the data, rows that are kept, on every axis, only one element)",
             "RESIZE = %s" % size, "# (line, column, value) of a number of the script",
-            "CONSTANT = %s" % constant]
+            "CONSTANT = %s" % constant, "# of autocast around the whole program",
+            "AUTOCAST = %s" % precision]
 
 
 def _call(arguments, variation):
@@ -164,7 +171,8 @@ def _operation_alone(failure):
                 "result = operand.astype(%r)" % dtype,
                 "print(operand, 'as', %r, result)" % dtype]
     path = function_path(failure.function, failure.library)
-    if path is None or failure.oracle not in ("nonfinite", "range", "wraparound"):
+    if path is None or failure.oracle not in ("nonfinite", "range", "wraparound",
+                                               "low_precision"):
         return None
     try:
         arguments = [_argument(value) for value in failure.arguments]

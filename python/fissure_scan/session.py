@@ -174,8 +174,8 @@ class Session:
         else:
             values = dict((self.search.by_key[key].name, value)
                           for key, value in found.overrides.items())
-        if found.variation is not None and found.variation.scalar is None:
-            values = dict((name, found.variation.how.cut(value))
+        if found.variation is not None:
+            values = dict((name, found.variation.cut(value))
                           for name, value in values.items())
         names = sorted(values)
         if not names:

@@ -17,6 +17,7 @@ class Shadow:
         self._values = {}           # id -> (shadow, version)
         self.errors = []            # (node, worst relative error of inputs, of output, its size)
         self.nonfinite = []         # nodes finite in the program, not finite in the shadow
+        self.operands = {}          # id of such a node -> its arguments and keywords in the shadow
         self.outputs = {}           # id of output -> relative error
 
     def of(self, tensor):
@@ -58,6 +59,7 @@ class Shadow:
             return
         if not bool(torch.isfinite(shadows[0]).all()):
             self.nonfinite.append(node)
+            self.operands[id(node)] = prepared
             return
         error, size = _relative_error(floats[0], shadows[0])
         self.outputs[id(floats[0])] = error

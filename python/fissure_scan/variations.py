@@ -7,18 +7,49 @@ whatever the user named with `--input` can be anything that is allowed, so those
 """
 
 from . import candidates, constants, resize
+from .events import float_text
 from .findings import Found
 from .monitor import Policy
 from .scalars import Scalar
 
 
-class ConstantChange:
-    """One named number of the script is another one."""
+class Change:
+    """A run of the program under other conditions than its own."""
+
+    label = ""
+
+    def apply(self, program):
+        raise NotImplementedError
+
+    def remove(self, program):
+        raise NotImplementedError
+
+    def cut(self, value):
+        """An array of the program's own data as it is under the change."""
+        return value
+
+    def entries(self, search):
+        """(name, changed input) pairs of the report."""
+        return []
+
+
+class NumberChange(Change):
+    """One number is another one."""
 
     def __init__(self, scalar, value):
         self.scalar = scalar
         self.value = value
         self.label = "%s = %r" % (scalar.name, value)
+
+    def entries(self, search):
+        value = float_text(self.value)
+        return [(self.scalar.name, {
+            "key": self.scalar.key, "shape": [], "dtype": type(self.value).__name__,
+            "elements_changed": 1, "smallest": value, "largest": value, "values": [value]})]
+
+
+class ConstantChange(NumberChange):
+    """A named number of the script."""
 
     def apply(self, program):
         program.changed_constant = (self.scalar.name, self.scalar.occurrence, self.value)
@@ -27,13 +58,8 @@ class ConstantChange:
         program.changed_constant = None
 
 
-class ArgumentChange:
-    """One number among the arguments of a target function is another one."""
-
-    def __init__(self, scalar, value):
-        self.scalar = scalar
-        self.value = value
-        self.label = "%s = %r" % (scalar.name, value)
+class ArgumentChange(NumberChange):
+    """A number among the arguments of a target function."""
 
     def apply(self, program):
         program.synthesised.changed = {self.scalar.name: self.value}
@@ -42,13 +68,11 @@ class ArgumentChange:
         program.synthesised.changed = {}
 
 
-class SizeChange:
+class SizeChange(Change):
     """The program's data have another size."""
 
     def __init__(self, how):
         self.how = how
-        self.scalar = None
-        self.value = how.count
         self.label = how.label
 
     def apply(self, program):
@@ -56,6 +80,34 @@ class SizeChange:
 
     def remove(self, program):
         program.settings.resize = None
+
+    def cut(self, value):
+        return self.how.cut(value)
+
+    def entries(self, search):
+        for variable in search.inputs:
+            cut = self.cut(variable.own)
+            if cut.shape != variable.own.shape:
+                yield variable.name, {
+                    "key": variable.key, "shape": list(cut.shape), "dtype": variable.dtype,
+                    "elements_changed": int(variable.own.size - cut.size),
+                    "smallest": float_text(cut.min()) if cut.size else None,
+                    "largest": float_text(cut.max()) if cut.size else None,
+                    "values": [float_text(item) for item in cut.ravel()[:8]]}
+
+
+class AutocastChange(Change):
+    """The whole program runs under autocast."""
+
+    def __init__(self, precision):
+        self.precision = precision
+        self.label = "under autocast to %s" % precision
+
+    def apply(self, program):
+        program.autocast = self.precision
+
+    def remove(self, program):
+        program.autocast = None
 
 
 class Variations:
@@ -113,6 +165,8 @@ class Variations:
                 found.severity = "high" if outside else "theoretical"
                 if how.count == 0:
                     found.severity, found.reason = "theoretical", "with an empty input only"
+                    # One is enough to say so: every mean after it is empty too.
+                    break
                 elif not outside:
                     found.reason = "with %s only; the script sets the size itself" % how.label
 

@@ -20,6 +20,7 @@ pub const FILES: &[(&str, &str)] = files![
     "events.py",
     "findings.py",
     "gradient_watch.py",
+    "low_precision.py",
     "monitor.py",
     "monitor_tools.py",
     "names.py",

@@ -4,6 +4,7 @@ ends with 1 if one of them is wrong."""
 
 import contextlib
 import io
+import math
 import os
 import runpy
 import sys
@@ -23,6 +24,15 @@ CONFIG = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_fa
           "oscillation_threshold": None, "max_fuzz_iterations": None, "mutation_rate": None,
           "gradient_backprop": True, "save_inputs": True}
 CASES = []
+# What a reproducer, whose process ends with it, replaces for good.
+_PATCHED = [(owner, name) for owner, names in (
+    (torch, ("compile", "from_numpy", "load", "save")), (torch.jit, ("script", "trace")),
+    (torch.utils.data.DataLoader, ("__iter__",)), (math, tuple(dir(math))),
+    (numpy, ("array", "asarray", "zeros", "ones", "full", "linspace", "arange", "eye", "load",
+             "loadtxt", "genfromtxt", "fromfile", "frombuffer")),
+    (numpy.random, ("rand", "randn", "random", "random_sample", "normal", "uniform",
+                    "standard_normal", "exponential", "poisson", "gamma", "beta", "dirichlet",
+                    "sample", "default_rng"))) for name in names]
 
 
 class Events:
@@ -96,7 +106,7 @@ class Scan:
     def reproduces(self, record):
         """Exit code 1 of reproduce.py, run as a script of its own."""
         before = list(sys.path)
-        saved = (torch.jit.script, torch.jit.trace, numpy.random.default_rng, torch.save)
+        saved = [(owner, name, getattr(owner, name)) for owner, name in _PATCHED]
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 runpy.run_path(os.path.join(record["folder"], "reproduce.py"),
@@ -105,7 +115,8 @@ class Scan:
             return stop.code == 1
         finally:
             sys.path[:] = before
-            torch.jit.script, torch.jit.trace, numpy.random.default_rng, torch.save = saved
+            for owner, name, value in saved:
+                setattr(owner, name, value)
             self.forget()
         return False
 
@@ -465,6 +476,56 @@ def _():
         print(total(2.0, torch.tensor([1.0]), torch.tensor([3.0]), factor=0.5))
         """}, "losses.py::total", level=2)
     check(not scan.problem(), scan)
+
+
+# Low precision -----------------------------------------------------------------------------------
+
+@case("data that float16 cannot hold is a note for a program that computes in float32")
+def _():
+    scan = Scan({"program.py": """\
+        import torch
+        x = torch.rand(8) * 1000
+        print((x * x).sum().item())
+        """}, level=1)
+    check(not scan.findings, scan)
+    note = scan.at(3, scan.notes)
+    check(note and note["oracle"] == "low_precision" and "float16" in note["reason"], scan)
+    check(scan.reproduces(note), scan)
+
+
+@case("a program that asks for autocast gets a finding where it fails under it")
+def _():
+    text = """\
+        import torch
+        a = torch.rand(8, 8) * 1000
+        with torch.autocast("cuda", dtype=torch.float16):
+            y = a @ a
+            print(y.sum().item())
+        """
+    scan = Scan({"program.py": text}, level=1)
+    found = scan.at(4)
+    check(found and found["oracle"] == "low_precision" and found["severity"] == "critical", scan)
+    check(scan.reproduces(found), scan)
+    scan = Scan({"program.py": text.replace("* 1000", "* 2")}, level=1)
+    check(not scan.findings, scan)
+    # On a GPU this exponential is computed in float32.
+    scan = Scan({"program.py": text.replace("* 1000", "* 2").replace(
+        "y = a @ a", "y = torch.exp(a @ a / 4)")}, level=0)
+    check(not scan.findings, scan)
+
+
+@case("a half that only runs on a GPU is judged in float16")
+def _():
+    scan = Scan({"program.py": """\
+        import torch
+        x = torch.rand(8) * 1000
+        if torch.cuda.is_available():
+            x = x.half()
+        print((x * x).mean().item())
+        """}, level=1)
+    found = scan.at(5)
+    check(found and found["oracle"] == "low_precision", scan)
+    check(scan.reproduces(found), scan)
 
 
 # Files -------------------------------------------------------------------------------------------
