@@ -97,17 +97,27 @@ impl Judging {
             .push_back((Arc::clone(&self.options.oracles), input));
     }
 
-    /// Inputs that wait for the same oracles.
-    pub fn next(&mut self) -> Option<(Arc<[String]>, Vec<ConcreteInput>)> {
-        let (oracles, first) = self.queue.pop_front()?;
-        let mut inputs = vec![first];
-        while inputs.len() < BATCH
-            && let Some((also, _)) = self.queue.front()
-            && *also == oracles
-        {
-            inputs.extend(self.queue.pop_front().map(|(_, input)| input));
+    /// Wanted inputs that wait for the same oracles.
+    pub fn next(
+        &mut self,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Option<(Arc<[String]>, Vec<ConcreteInput>)> {
+        let mut batch: Option<(Arc<[String]>, Vec<ConcreteInput>)> = None;
+        while let Some((oracles, input)) = self.queue.pop_front() {
+            if !wanted(input.number) {
+                continue;
+            }
+            let (of, inputs) = batch.get_or_insert_with(|| (Arc::clone(&oracles), Vec::new()));
+            if *of != oracles {
+                self.queue.push_front((oracles, input));
+                break;
+            }
+            inputs.push(input);
+            if inputs.len() == BATCH {
+                break;
+            }
         }
-        Some((oracles, inputs))
+        batch
     }
 
     pub fn is_empty(&self) -> bool {
@@ -149,7 +159,7 @@ mod tests {
     }
 
     fn chosen(judging: &mut Judging) -> Vec<u64> {
-        std::iter::from_fn(|| judging.next())
+        std::iter::from_fn(|| judging.next(|_| true))
             .flat_map(|(_, inputs)| inputs)
             .map(|input| input.number)
             .collect()

@@ -37,6 +37,14 @@ impl Keeper {
         })
     }
 
+    /// Takes inputs out of the records of a work folder.
+    pub fn forget(dir: &Path, unwanted: impl Fn(u64) -> bool) -> Result<(), StoreError> {
+        if dir.is_dir() {
+            Records::forget(dir, unwanted).map_err(at(dir))?;
+        }
+        Ok(())
+    }
+
     /// Records one input, and keeps it as a file if it failed or if every input is kept.
     pub fn keep(
         &mut self,
@@ -101,8 +109,7 @@ impl Keeper {
 }
 
 fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
-    let path = path.to_owned();
-    move |source| StoreError { path, source }
+    StoreError::at("write", path)
 }
 
 /// The settings under DocTer's names.

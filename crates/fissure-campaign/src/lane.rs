@@ -11,6 +11,7 @@ use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Spec};
 
 use crate::judging::Judging;
 use crate::keep::Keeper;
+use crate::restore::{RestoredBatch, RestoredLane};
 use crate::schedule::{LAG, batch_len};
 use crate::{ApiSummary, EndReason, OracleTally, RunOptions, StoreError, Tally};
 
@@ -60,12 +61,21 @@ pub struct Lane {
     end: Option<EndReason>,
     expired: bool,
     rejections: BTreeMap<String, u64>,
+    /// What an interrupted process had done.
+    restored: RestoredLane,
 }
 
 impl Lane {
     /// Generates inputs, and judges some of them.
-    pub fn new(spec: &Spec, generator: Generator, keeper: Keeper, options: &RunOptions) -> Self {
+    pub fn new(
+        spec: &Spec,
+        generator: Generator,
+        keeper: Keeper,
+        restored: RestoredLane,
+        options: &RunOptions,
+    ) -> Self {
         Lane {
+            restored,
             check_nan: options.check_nan && spec.check_nan,
             keeper: Some(keeper),
             generator: Some(generator),
@@ -111,6 +121,7 @@ impl Lane {
             end: Some(EndReason::Complete),
             expired: false,
             rejections: BTreeMap::new(),
+            restored: RestoredLane::default(),
         }
     }
 
@@ -190,7 +201,8 @@ impl Lane {
             // What came back after the last batch was generated has its turn now, in order.
             while self.settle() {}
         }
-        let (oracles, inputs) = self.judging.next()?;
+        let judged = &self.restored.judged;
+        let (oracles, inputs) = self.judging.next(|number| !judged.contains(&number))?;
         self.judging_in_flight += 1;
         Some(Batch {
             id: 0,
@@ -261,6 +273,36 @@ impl Lane {
         self.settled.insert(index, settled);
         self.completed += 1;
         Ok(())
+    }
+
+    /// The outcomes of this batch, if an earlier process ran it.
+    pub fn take_restored(&mut self, index: u64) -> Option<RestoredBatch> {
+        self.restored.batches.remove(&index)
+    }
+
+    /// Counts a batch that an earlier process ran.
+    pub fn complete_restored(
+        &mut self,
+        index: u64,
+        inputs: Vec<ConcreteInput>,
+        batch: &RestoredBatch,
+    ) {
+        let mut settled = Settled {
+            outcomes: Vec::with_capacity(inputs.len()),
+            accepted: Vec::new(),
+            asking: Vec::new(),
+        };
+        for (input, kind) in inputs.into_iter().zip(&batch.outcomes) {
+            self.tally.add(*kind, &input.intent);
+            let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
+            settled.outcomes.push((input.number, accepted));
+            if accepted && self.judging.is_on() {
+                settled.accepted.push(input);
+            }
+        }
+        self.busy += Duration::from_secs_f64(batch.busy.max(0.0));
+        self.settled.insert(index, settled);
+        self.completed += 1;
     }
 
     /// Counts an input that ran into a limit; after too many, the rest of the API is not wanted.

@@ -29,6 +29,8 @@ pub struct RunOptions {
     pub judging: JudgingOptions,
     /// Wall-clock time for the whole run.
     pub total_time: Option<Duration>,
+    /// Continue what an earlier process did in the folder.
+    pub resume: bool,
     /// Runs of a finding's script in fresh processes, when all of them fail; more if one does not.
     pub confirm_runs: u32,
 }

@@ -1,25 +1,27 @@
 //! The main loop.
 
+mod batches;
+mod findings;
+
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fissure_execute::{Batch, Event, ExecuteError, Pool, ScriptOptions};
+use fissure_execute::{ExecuteError, Pool, ScriptOptions};
 use fissure_generate::Generator;
-use fissure_judge::JudgeOptions;
-use fissure_model::{
-    Api, ConcreteInput, Execution, Finding, Outcome, OutcomeKind, Reproduction, Spec, Verdict,
-};
-use fissure_triage::{Candidate, Collector, Observed, Signature};
+use fissure_model::{Api, Spec};
+use fissure_triage::{Collector, Signature};
 
-use crate::confirm::{ConfirmOptions, Confirmed, Confirmer};
+use crate::confirm::{ConfirmOptions, Confirmer};
 use crate::keep::Keeper;
 use crate::lane::Lane;
-use crate::store::Record;
+use crate::record::Record;
+use crate::restore::{Restored, RestoredLane};
 use crate::{
     ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, SavedInputs, StoreError,
 };
+use batches::Handed;
 
 /// How often the loop looks up from waiting, for the clock and for the user's Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
@@ -97,7 +99,13 @@ impl Campaign<'_> {
             threads: self.options.workers,
         });
         let apis = self.source.apis();
+        let restored = if self.options.resume {
+            folder.restore()?
+        } else {
+            Restored::default()
+        };
         let mut run = Run {
+            restored,
             waiting: (0..apis.len()).collect(),
             found: vec![Found::default(); apis.len()],
             apis,
@@ -117,6 +125,7 @@ impl Campaign<'_> {
             finished: Vec::new(),
             seen: Vec::new(),
         };
+        run.restore();
         run.drive()
     }
 }
@@ -144,24 +153,10 @@ struct Run<'a> {
     finished: Vec<(usize, ApiSummary)>,
     /// Failures not yet handed to the confirmer: API, since when, signature.
     seen: Vec<(usize, Instant, Signature)>,
+    /// What an interrupted process had done.
+    restored: Restored,
     /// What was found: a finding may be confirmed after its API is done.
     found: Vec<Found>,
-}
-
-/// A batch that the pool has.
-#[derive(Clone, Copy)]
-struct Handed {
-    /// Position of its API.
-    lane: usize,
-    work: Work,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Work {
-    /// Newly generated inputs: the batch's index within its lane.
-    Run(u64),
-    /// Inputs for the oracles.
-    Judge,
 }
 
 #[derive(Clone, Default)]
@@ -171,6 +166,24 @@ struct Found {
 }
 
 impl Run<'_> {
+    /// Counts what an interrupted process had found.
+    fn restore(&mut self) {
+        self.summary.flaky = self.restored.flaky;
+        for (at, id, note) in std::mem::take(&mut self.restored.found) {
+            // The specs may have become fewer since.
+            let Some(found) = self.found.get_mut(at) else {
+                continue;
+            };
+            if note {
+                found.notes.push(id);
+                self.summary.notes += 1;
+            } else {
+                found.findings.push(id);
+                self.summary.findings += 1;
+            }
+        }
+    }
+
     fn drive(&mut self) -> Result<RunSummary, CampaignError> {
         let started = Instant::now();
         let mut cancelled = false;
@@ -235,9 +248,18 @@ impl Run<'_> {
                 break;
             };
             let api = self.apis[at];
-            match self.prepare(at)? {
+            let mut restored = self.restored.take(at);
+            if let Some(summary) = restored.finished.take() {
+                (self.observer)(RunEvent::Finished { summary: &summary });
+                self.finished.push((at, *summary));
+                continue;
+            }
+            match self.prepare(at, restored)? {
                 Ok(lane) => {
-                    self.folder.append(&Record::Started { api: &api.title })?;
+                    self.folder.append(&Record::Started {
+                        at,
+                        api: api.title.clone(),
+                    })?;
                     self.lanes.insert(at, lane);
                 }
                 Err(reason) => self.skip(at, reason)?,
@@ -249,8 +271,9 @@ impl Run<'_> {
     fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
         let api = self.apis[at];
         self.folder.append(&Record::Skipped {
-            api: &api.title,
-            reason: &reason,
+            at,
+            api: api.title.clone(),
+            reason: reason.clone(),
         })?;
         self.summary
             .skipped
@@ -260,7 +283,11 @@ impl Run<'_> {
     }
 
     /// A lane for the API, or the reason why there is none.
-    fn prepare(&mut self, at: usize) -> Result<Result<Lane, String>, CampaignError> {
+    fn prepare(
+        &mut self,
+        at: usize,
+        restored: RestoredLane,
+    ) -> Result<Result<Lane, String>, CampaignError> {
         let api = self.apis[at];
         if let Some(denied) = self.deny_list.and_then(|list| list.check(&api.title)) {
             return Ok(Err(format!(
@@ -292,8 +319,13 @@ impl Run<'_> {
                 );
                 match generator {
                     Ok(generator) => {
-                        let keeper = Keeper::open(&self.api_folder(at), api, self.options)?;
-                        Lane::new(&specs[at], generator, keeper, self.options)
+                        let folder = self.api_folder(at);
+                        if self.options.resume {
+                            // What was recorded of batches that run again would be there twice.
+                            Keeper::forget(&folder, |number| !restored.holds(number))?;
+                        }
+                        let keeper = Keeper::open(&folder, api, self.options)?;
+                        Lane::new(&specs[at], generator, keeper, restored, self.options)
                     }
                     Err(error) => return Ok(Err(error.to_string())),
                 }
@@ -324,38 +356,6 @@ impl Run<'_> {
         }
     }
 
-    fn hand_out(&mut self) {
-        // One batch running and two queued per worker: `submit` never blocks.
-        let capacity = self.options.workers * 3;
-        let mut order: Vec<usize> = self.lanes.keys().copied().collect();
-        order.sort_unstable();
-        let mut progressed = true;
-        while progressed && self.in_flight.len() < capacity {
-            progressed = false;
-            for at in &order {
-                if self.in_flight.len() >= capacity {
-                    break;
-                }
-                let Some(lane) = self.lanes.get_mut(at) else {
-                    continue;
-                };
-                let (work, mut batch) = match lane.next_judging() {
-                    Some(batch) => (Work::Judge, batch),
-                    None => match lane.next_batch() {
-                        Some((index, batch)) => (Work::Run(index), batch),
-                        None => continue,
-                    },
-                };
-                batch.id = self.next_batch_id;
-                self.next_batch_id += 1;
-                let handed = Handed { lane: *at, work };
-                self.in_flight.insert(batch.id, handed);
-                self.pool.submit(batch);
-                progressed = true;
-            }
-        }
-    }
-
     fn close_lanes(&mut self) -> Result<(), CampaignError> {
         let finished: Vec<usize> = self
             .lanes
@@ -370,233 +370,14 @@ impl Run<'_> {
             if let Some(lane) = self.lanes.remove(&at) {
                 let summary = lane.summary();
                 lane.close()?;
-                self.folder.append(&Record::Finished(&summary))?;
+                self.folder.append(&Record::Finished {
+                    at,
+                    summary: Box::new(summary.clone()),
+                })?;
                 (self.observer)(RunEvent::Finished { summary: &summary });
                 self.finished.push((at, summary));
             }
         }
-        Ok(())
-    }
-
-    fn handle(&mut self, event: Event) -> Result<(), CampaignError> {
-        match event {
-            Event::Abnormal {
-                batch,
-                input,
-                execution,
-            } => {
-                if let Some(Handed { lane: at, work }) = self.in_flight.get(&batch).copied() {
-                    let limit =
-                        matches!(execution.outcome, Outcome::Timeout | Outcome::OutOfMemory);
-                    // An oracle makes many calls of an input that alone kept within the limits.
-                    if !limit || work != Work::Judge {
-                        self.look(at, &input, &execution)?;
-                    }
-                    if let Some(lane) = self.lanes.get_mut(&at).filter(|_| limit) {
-                        lane.count_hang();
-                    }
-                }
-                Ok(())
-            }
-            Event::Done {
-                batch,
-                executions,
-                busy,
-            } => self.complete(batch, &executions, busy),
-        }
-    }
-
-    fn complete(
-        &mut self,
-        batch: Batch,
-        executions: &[Execution],
-        busy: Duration,
-    ) -> Result<(), CampaignError> {
-        let Some(Handed { lane: at, work }) = self.in_flight.remove(&batch.id) else {
-            return Ok(());
-        };
-        let Work::Run(index) = work else {
-            return self.complete_judging(at, &batch, executions, busy);
-        };
-        for (input, execution) in batch.inputs.iter().zip(executions) {
-            // Whatever ended a process came as an event of its own, at once.
-            if matches!(
-                execution.outcome,
-                Outcome::Accepted { nan: true } | Outcome::Rejected(_)
-            ) {
-                self.look(at, input, execution)?;
-            }
-        }
-        let Some(lane) = self.lanes.get_mut(&at) else {
-            return Ok(());
-        };
-        let before = lane.tally.clone();
-        let first = batch.inputs.first().map_or(0, |input| input.number);
-        lane.complete(index, batch.inputs, executions, busy)?;
-        let accepted = lane.tally.accepted() - before.accepted();
-        let rejected =
-            lane.tally.count(OutcomeKind::Rejected) - before.count(OutcomeKind::Rejected);
-        let inputs = executions.len() as u64;
-        self.folder.append(&Record::Batch {
-            api: &lane.api.title,
-            first,
-            inputs,
-            accepted,
-            rejected,
-            other: inputs - accepted - rejected,
-        })?;
-        (self.observer)(RunEvent::Progress {
-            api: &lane.api,
-            tally: &lane.tally,
-            max_inputs: lane.max_inputs(),
-        });
-        Ok(())
-    }
-
-    /// Hears what the oracles had to say.
-    fn complete_judging(
-        &mut self,
-        at: usize,
-        batch: &Batch,
-        executions: &[Execution],
-        busy: Duration,
-    ) -> Result<(), CampaignError> {
-        let api = self.apis[at];
-        for (input, execution) in batch.inputs.iter().zip(executions) {
-            for verdict in fissure_judge::reports(api, input, execution) {
-                self.remember(at, &verdict, input, execution)?;
-            }
-        }
-        if let Some(lane) = self.lanes.get_mut(&at) {
-            lane.complete_judging(executions, busy);
-            self.folder.append(&Record::Judged {
-                api: &lane.api.title,
-                inputs: executions.len() as u64,
-                reports: executions.iter().map(|one| one.reports.len() as u64).sum(),
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Judges one execution and remembers a failure not seen before.
-    fn look(
-        &mut self,
-        at: usize,
-        input: &ConcreteInput,
-        execution: &Execution,
-    ) -> Result<(), CampaignError> {
-        let api = self.apis[at];
-        let judge = JudgeOptions {
-            check_nan: self.options.check_nan,
-        };
-        let Some(verdict) = fissure_judge::judge(api, input, execution, &judge) else {
-            return Ok(());
-        };
-        self.remember(at, &verdict, input, execution)
-    }
-
-    fn remember(
-        &mut self,
-        at: usize,
-        verdict: &Verdict,
-        input: &ConcreteInput,
-        execution: &Execution,
-    ) -> Result<(), CampaignError> {
-        let api = self.apis[at];
-        let observed = self.collector.observe(api, verdict, input, execution);
-        if let Observed::New(signature) = observed {
-            self.folder.append(&Record::Seen {
-                api: &api.title,
-                id: &fissure_triage::finding_id(api, verdict, &signature),
-                number: input.number,
-            })?;
-            self.seen.push((at, Instant::now(), signature));
-        }
-        Ok(())
-    }
-
-    /// Hands failures that had their time to show a simpler input to the confirmer. What the input
-    /// itself explains is told without: trying it again would only exhaust the limits again.
-    fn confirm_seen(
-        &mut self,
-        ready: impl Fn(usize, Instant) -> bool,
-    ) -> Result<(), CampaignError> {
-        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.seen)
-            .into_iter()
-            .partition(|(at, since, _)| ready(*at, *since));
-        self.seen = later;
-        for (at, _, signature) in now {
-            let Some(candidate) = self.collector.take(&signature) else {
-                continue;
-            };
-            let finding = Box::new(self.finding(at, candidate, &signature));
-            if finding.verdict.note {
-                self.report((at, finding, Ok(())))?;
-            } else {
-                (self.observer)(RunEvent::Confirming {
-                    api: &finding.api,
-                    id: &finding.id,
-                });
-                self.confirmer.submit(at, finding);
-            }
-        }
-        Ok(())
-    }
-
-    fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
-        let api = self.apis[at].clone();
-        Finding {
-            id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
-            api,
-            verdict: candidate.verdict,
-            signature: signature.text().to_owned(),
-            input: candidate.input,
-            unshrunk: None,
-            roles: Vec::new(),
-            also_through: Vec::new(),
-            remarks: Vec::new(),
-            environment: Vec::new(),
-            execution: candidate.execution,
-            reproduction: None,
-            library_version: self.pool.info().library_version.clone(),
-            python_version: self.pool.info().python_version.clone(),
-            seed: self.options.seed,
-        }
-    }
-
-    fn report(&mut self, (at, finding, outcome): Confirmed) -> Result<(), CampaignError> {
-        if let Err(message) = outcome {
-            (self.observer)(RunEvent::Warning {
-                message: format!("failed to try {} in a fresh process: {message}", finding.id),
-            });
-        }
-        let folder: PathBuf = fissure_triage::write_finding(&self.folder.findings(), &finding)
-            .map_err(CampaignError::Finding)?;
-        let reproduction = finding.reproduction.unwrap_or(Reproduction {
-            failures: 0,
-            runs: 0,
-        });
-        self.folder.append(&Record::Found {
-            api: &finding.api.title,
-            id: &finding.id,
-            kind: finding.verdict.kind.name(),
-            number: finding.input.number,
-            failures: reproduction.failures,
-            runs: reproduction.runs,
-        })?;
-        let found = &mut self.found[at];
-        if finding.is_note() {
-            found.notes.push(finding.id.clone());
-            self.summary.notes += 1;
-        } else {
-            found.findings.push(finding.id.clone());
-            self.summary.findings += 1;
-            self.summary.flaky += u64::from(!reproduction.is_stable());
-        }
-        (self.observer)(RunEvent::Found {
-            finding: &finding,
-            folder,
-        });
         Ok(())
     }
 }

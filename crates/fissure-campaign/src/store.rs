@@ -1,24 +1,46 @@
 //! The folder of one run.
 //!
-//! `run.json` says what was asked and of which library, `events.jsonl` is the append-only truth,
+//! `run.json` says what was asked and of which library, `events.zst` is the append-only truth,
 //! `findings/` has one folder per distinct failure, `summary.json` is written at the end.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::RunSummary;
+use crate::event_log::EventLog;
+use crate::record::Record;
+use crate::restore::Restored;
+
+const HEADER_FILE: &str = "run.json";
 
 /// Version of the files in a run folder; raised when a reader of the old one would misread.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 #[derive(Debug, thiserror::Error)]
-#[error("failed to write {}", path.display())]
-pub struct StoreError {
-    pub path: PathBuf,
-    pub source: io::Error,
+pub enum StoreError {
+    #[error("failed to {action} {}", path.display())]
+    Io {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+    #[error("{} is in use by another fissure ({owner}): wait for it, or choose another --workdir", folder.display())]
+    InUse { folder: PathBuf, owner: String },
+}
+
+impl StoreError {
+    /// Says what was being done to which file.
+    pub(crate) fn at(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+        let path = path.to_owned();
+        move |source| StoreError::Io {
+            action,
+            path,
+            source,
+        }
+    }
 }
 
 /// What was asked, and of what.
@@ -27,6 +49,9 @@ pub struct RunHeader {
     pub format: u32,
     pub fissure_version: String,
     pub command: Vec<String>,
+    /// Where the command was given: its paths are relative to it.
+    #[serde(default)]
+    pub folder: PathBuf,
     pub seed: u64,
     pub package: String,
     pub library_version: String,
@@ -36,76 +61,32 @@ pub struct RunHeader {
     pub started_unix: u64,
 }
 
-/// One line of `events.jsonl`.
-#[derive(Debug, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-pub(crate) enum Record<'a> {
-    Run(&'a RunHeader),
-    Skipped {
-        api: &'a str,
-        reason: &'a str,
-    },
-    Started {
-        api: &'a str,
-    },
-    Batch {
-        api: &'a str,
-        first: u64,
-        inputs: u64,
-        accepted: u64,
-        rejected: u64,
-        other: u64,
-    },
-    /// Inputs that the oracles looked at.
-    Judged {
-        api: &'a str,
-        inputs: u64,
-        reports: u64,
-    },
-    /// A failure met for the first time; with seed and number it can be generated again.
-    Seen {
-        api: &'a str,
-        id: &'a str,
-        number: u64,
-    },
-    Found {
-        api: &'a str,
-        id: &'a str,
-        kind: &'a str,
-        number: u64,
-        failures: u32,
-        runs: u32,
-    },
-    Finished(&'a crate::ApiSummary),
-    End {
-        interrupted: bool,
-    },
-}
-
 pub struct RunFolder {
     path: PathBuf,
-    events: File,
+    events: EventLog,
+    /// Held as long as this is open: another process cannot use the folder meanwhile.
+    _lock: File,
 }
 
 impl RunFolder {
-    /// Opens (or makes) the folder and appends to its event log.
+    /// Opens (or makes) the folder, for this process alone.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let at = |path: &Path| {
-            let path = path.to_owned();
-            move |source| StoreError { path, source }
-        };
         let findings = path.join("findings");
-        fs::create_dir_all(&findings).map_err(at(&findings))?;
-        let events_path = path.join("events.jsonl");
-        let events = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&events_path)
-            .map_err(at(&events_path))?;
+        fs::create_dir_all(&findings).map_err(StoreError::at("make", &findings))?;
+        let lock = lock(path)?;
+        let events = EventLog::open(path).map_err(StoreError::at("open", path))?;
         Ok(RunFolder {
             path: path.to_owned(),
             events,
+            _lock: lock,
         })
+    }
+
+    /// What was asked when the run was begun.
+    pub fn read_header(path: &Path) -> Result<RunHeader, StoreError> {
+        let path = path.join(HEADER_FILE);
+        let text = fs::read(&path).map_err(StoreError::at("read", &path))?;
+        serde_json::from_slice(&text).map_err(|error| StoreError::at("read", &path)(error.into()))
     }
 
     pub fn path(&self) -> &Path {
@@ -116,25 +97,41 @@ impl RunFolder {
         self.path.join("findings")
     }
 
-    pub fn write_header(&mut self, header: &RunHeader) -> Result<(), StoreError> {
-        self.write_json("run.json", header)?;
-        self.append(&Record::Run(header))
+    /// What an earlier process did in this folder.
+    pub(crate) fn restore(&self) -> Result<Restored, StoreError> {
+        Restored::read(&self.path).map_err(StoreError::at("read", self.events.path()))
     }
 
-    /// One `write` call per line: a reader never sees a line whose head is of another event.
-    pub(crate) fn append(&mut self, record: &Record<'_>) -> Result<(), StoreError> {
-        let mut line = serde_json::to_vec(record).expect("records hold only text and numbers");
-        line.push(b'\n');
-        self.events.write_all(&line).map_err(|source| StoreError {
-            path: self.path.join("events.jsonl"),
-            source,
-        })
+    /// Says who runs what.
+    pub fn write_header(&mut self, header: &RunHeader) -> Result<(), StoreError> {
+        self.write_json(HEADER_FILE, header)?;
+        self.note_resumed(header)
+    }
+
+    /// Says who continues; what was asked stays what it was.
+    pub fn note_resumed(&mut self, header: &RunHeader) -> Result<(), StoreError> {
+        self.append(&Record::Run(header.clone()))?;
+        self.sync()
+    }
+
+    pub(crate) fn append(&mut self, record: &Record) -> Result<(), StoreError> {
+        self.events
+            .append(record)
+            .map_err(StoreError::at("write", self.events.path()))
+    }
+
+    /// Everything appended so far is safe.
+    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
+        self.events
+            .sync()
+            .map_err(StoreError::at("write", self.events.path()))
     }
 
     pub fn write_summary(&mut self, summary: &RunSummary) -> Result<(), StoreError> {
         self.append(&Record::End {
             interrupted: summary.interrupted,
         })?;
+        self.sync()?;
         self.write_json("summary.json", summary)
     }
 
@@ -144,6 +141,36 @@ impl RunFolder {
         let temporary = self.path.join(format!("{name}.partial"));
         fs::write(&temporary, text)
             .and_then(|()| fs::rename(&temporary, &path))
-            .map_err(|source| StoreError { path, source })
+            .map_err(StoreError::at("write", &path))
     }
+}
+
+/// Takes the folder for this process. The lock goes with the process, however it ends.
+fn lock(folder: &Path) -> Result<File, StoreError> {
+    let path = folder.join("lock");
+    let mut file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(&path)
+        .map_err(StoreError::at("make", &path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut owner = String::new();
+            // Who it is helps, but is not needed.
+            let _ = file.read_to_string(&mut owner);
+            return Err(StoreError::InUse {
+                folder: folder.to_owned(),
+                owner: owner.trim().to_owned(),
+            });
+        }
+        // A file system without locks: better to go on than to refuse every run there.
+        Err(TryLockError::Error(_)) => {}
+    }
+    file.set_len(0)
+        .and_then(|()| writeln!(file, "process {}", std::process::id()))
+        .map_err(StoreError::at("write", &path))?;
+    Ok(file)
 }

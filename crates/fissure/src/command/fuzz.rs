@@ -12,17 +12,28 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fissure_campaign::{RunSummary, Source};
+use anyhow::Context;
+use clap::{Args, FromArgMatches};
+use fissure_campaign::{RunFolder, RunSummary, Source};
 use fissure_model::Spec;
 
 use super::fuzz_args::FuzzArgs;
 use super::fuzz_plan::Plan;
 use super::session::{self, Session};
-use crate::exit_status::ExitStatus;
+use crate::exit_status::{ExitStatus, usage};
 use crate::target;
 
 pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
-    let plan = Plan::new(&args)?;
+    let (args, resumed) = match &args.resume {
+        Some(folder) => resume(folder).map(|(args, package)| (args, Some(package)))?,
+        None => (args, None),
+    };
+    let mut plan = Plan::new(&args)?;
+    if let Some(package) = resumed {
+        // A command for several libraries has a folder for each.
+        plan.specs.retain(|spec| spec.api.package == package);
+        plan.run.resume = true;
+    }
     if !args.quiet {
         warn(&plan, args.verbose);
     }
@@ -64,6 +75,32 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         ExitStatus::NoFinding
     };
     Ok(status.into())
+}
+
+/// The command that a run was begun with, and the library of this folder.
+fn resume(folder: &Path) -> anyhow::Result<(FuzzArgs, String)> {
+    let folder = folder
+        .canonicalize()
+        .map_err(|_| usage(format!("there is no folder {}", folder.display())))?;
+    let header = RunFolder::read_header(&folder).map_err(|error| {
+        usage(format!(
+            "{} is not the folder of a run: {:#}",
+            folder.display(),
+            anyhow::Error::from(error)
+        ))
+    })?;
+    std::env::set_current_dir(&header.folder)
+        .with_context(|| format!("failed to go to {}", header.folder.display()))?;
+    // The program itself and the name of the command come before the arguments.
+    let command = FuzzArgs::augment_args(clap::Command::new("fissure fuzz"));
+    let matches = command
+        .try_get_matches_from(header.command.iter().skip(1))
+        .map_err(|error| usage(format!("its command cannot be given again: {error}")))?;
+    let args = FuzzArgs {
+        workdir: Some(folder),
+        ..FuzzArgs::from_arg_matches(&matches)?
+    };
+    Ok((args, header.package))
 }
 
 fn fuzz_package(

@@ -123,6 +123,10 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "DIR")]
     pub workdir: Option<PathBuf>,
 
+    /// Continue the interrupted run in this folder, with the command it was begun with
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    pub resume: Option<PathBuf>,
+
     /// Write a plain Python script for every input that is kept
     #[arg(long, alias = "gen_script")]
     pub gen_script: bool,

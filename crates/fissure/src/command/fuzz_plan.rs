@@ -110,6 +110,7 @@ impl Plan {
                 scripts: args.gen_script,
                 judging: JudgingOptions::default(),
                 total_time: None,
+                resume: false,
                 confirm_runs: 1,
             },
             workdir,

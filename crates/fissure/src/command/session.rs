@@ -77,10 +77,20 @@ impl Session<'_> {
                 sandbox_gaps(sandbox, info.sandbox),
             );
         }
-        folder.write_header(&RunHeader {
+        if options.resume {
+            let before = RunFolder::read_header(self.workdir)?;
+            if before.library_version != info.library_version {
+                return Err(usage(format!(
+                    "the run was begun with {} {} and cannot go on with {}",
+                    self.package, before.library_version, info.library_version
+                )));
+            }
+        }
+        let header = RunHeader {
             format: FORMAT,
             fissure_version: env!("CARGO_PKG_VERSION").to_owned(),
             command: std::env::args().collect(),
+            folder: std::env::current_dir().context("failed to ask for the current folder")?,
             seed: options.seed,
             package: self.package.to_owned(),
             library_version: info.library_version.clone(),
@@ -88,7 +98,12 @@ impl Session<'_> {
             python: self.python.clone(),
             workers: options.workers,
             started_unix: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
-        })?;
+        };
+        if options.resume {
+            folder.note_resumed(&header)?;
+        } else {
+            folder.write_header(&header)?;
+        }
         // A script imports the library itself, which the limits of an input do not cover.
         let import = (info.import_time * 10).max(Duration::from_secs(30));
         let script = ScriptOptions {

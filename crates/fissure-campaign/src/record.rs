@@ -1,0 +1,109 @@
+//! One line of a run's event log.
+
+use fissure_model::OutcomeKind;
+use serde::{Deserialize, Serialize};
+
+use crate::{ApiSummary, RunHeader};
+
+/// What happened. `at` is the API's position in the run: overloads share a title.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Record {
+    /// A process began, or continued, the run.
+    Run(RunHeader),
+    Skipped {
+        at: usize,
+        api: String,
+        reason: String,
+    },
+    Started {
+        at: usize,
+        api: String,
+    },
+    /// A batch of new inputs came back.
+    Batch {
+        at: usize,
+        api: String,
+        /// Position of the batch in the API's sequence.
+        index: u64,
+        /// Number of its first input.
+        first: u64,
+        inputs: u64,
+        accepted: u64,
+        rejected: u64,
+        other: u64,
+        /// What became of each input, one letter each (see [`letter`]).
+        outcomes: String,
+        /// Seconds that a worker spent on it.
+        busy: f64,
+    },
+    /// The oracles have looked at these inputs.
+    Judged {
+        at: usize,
+        api: String,
+        numbers: Vec<u64>,
+        reports: u64,
+    },
+    /// A failure met for the first time; with seed and number it can be generated again.
+    Seen {
+        at: usize,
+        api: String,
+        id: String,
+        number: u64,
+    },
+    /// A failure whose folder is written.
+    Found {
+        at: usize,
+        api: String,
+        id: String,
+        kind: OutcomeKind,
+        number: u64,
+        failures: u32,
+        runs: u32,
+        note: bool,
+    },
+    Finished {
+        at: usize,
+        summary: Box<ApiSummary>,
+    },
+    End {
+        interrupted: bool,
+    },
+}
+
+/// The letter of an outcome in [`Record::Batch`].
+pub fn letter(kind: OutcomeKind) -> char {
+    match kind {
+        OutcomeKind::Accepted => 'a',
+        OutcomeKind::Rejected => 'r',
+        OutcomeKind::Crash => 'c',
+        OutcomeKind::Exit => 'x',
+        OutcomeKind::Timeout => 't',
+        OutcomeKind::OutOfMemory => 'm',
+        OutcomeKind::Nan => 'n',
+        OutcomeKind::Fatal => 'f',
+        OutcomeKind::InternalError => 'i',
+        OutcomeKind::WrongResult => 'w',
+        OutcomeKind::NotBuilt => 'b',
+    }
+}
+
+/// The outcome of a letter.
+pub fn outcome(letter: char) -> Option<OutcomeKind> {
+    OutcomeKind::ALL
+        .into_iter()
+        .find(|kind| self::letter(*kind) == letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_outcome_has_its_own_letter() {
+        for kind in OutcomeKind::ALL {
+            assert_eq!(outcome(letter(kind)), Some(kind));
+        }
+        assert_eq!(outcome('?'), None);
+    }
+}

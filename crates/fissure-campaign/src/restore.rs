@@ -1,0 +1,187 @@
+//! What an interrupted run had done, taken from its event log.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use fissure_model::OutcomeKind;
+
+use crate::ApiSummary;
+use crate::event_log::read_events;
+use crate::record::{Record, outcome};
+
+/// What of a run need not be done again.
+#[derive(Debug, Default)]
+pub struct Restored {
+    lanes: HashMap<usize, RestoredLane>,
+    /// Findings and notes that are written: API, id, whether it is a note.
+    pub found: Vec<(usize, String, bool)>,
+    pub flaky: u64,
+}
+
+/// What of one API need not be done again.
+#[derive(Debug, Default)]
+pub struct RestoredLane {
+    /// Outcomes of batches that came back, by index.
+    pub batches: BTreeMap<u64, RestoredBatch>,
+    /// Numbers of inputs that the oracles have looked at.
+    pub judged: HashSet<u64>,
+    /// The API was done.
+    pub finished: Option<Box<ApiSummary>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct RestoredBatch {
+    pub first: u64,
+    pub outcomes: Vec<OutcomeKind>,
+    pub busy: f64,
+}
+
+impl RestoredBatch {
+    fn holds(&self, number: u64) -> bool {
+        (self.first..self.first + self.outcomes.len() as u64).contains(&number)
+    }
+}
+
+impl RestoredLane {
+    /// Whether the outcome of this input is known.
+    pub fn holds(&self, number: u64) -> bool {
+        self.batches.values().any(|batch| batch.holds(number))
+    }
+}
+
+impl Restored {
+    /// Reads the log of a run folder.
+    pub fn read(folder: &Path) -> io::Result<Restored> {
+        Ok(Restored::of(read_events(folder)?))
+    }
+
+    fn of(records: Vec<Record>) -> Restored {
+        let mut restored = Restored::default();
+        // Failures that were seen and whose folder was not written when the process ended.
+        let mut unwritten: HashMap<String, (usize, u64)> = HashMap::new();
+        for record in records {
+            match record {
+                Record::Batch {
+                    at,
+                    index,
+                    first,
+                    outcomes,
+                    busy,
+                    ..
+                } => {
+                    let outcomes: Option<Vec<OutcomeKind>> =
+                        outcomes.chars().map(outcome).collect();
+                    // A letter of a later version: that batch runs again.
+                    if let Some(outcomes) = outcomes {
+                        let batch = RestoredBatch {
+                            first,
+                            outcomes,
+                            busy,
+                        };
+                        restored.lane(at).batches.insert(index, batch);
+                    }
+                }
+                Record::Judged { at, numbers, .. } => restored.lane(at).judged.extend(numbers),
+                Record::Seen { at, id, number, .. } => {
+                    unwritten.insert(id, (at, number));
+                }
+                Record::Found {
+                    at,
+                    id,
+                    failures,
+                    runs,
+                    note,
+                    ..
+                } => {
+                    unwritten.remove(&id);
+                    restored.flaky += u64::from(!note && failures < runs);
+                    restored.found.push((at, id, note));
+                }
+                Record::Finished { at, summary } => {
+                    restored.lane(at).finished = Some(summary);
+                }
+                Record::Run(_)
+                | Record::Skipped { .. }
+                | Record::Started { .. }
+                | Record::End { .. } => {}
+            }
+        }
+        for (at, number) in unwritten.into_values() {
+            let lane = restored.lane(at);
+            lane.finished = None;
+            lane.judged.remove(&number);
+            lane.batches.retain(|_, batch| !batch.holds(number));
+        }
+        restored
+    }
+
+    fn lane(&mut self, at: usize) -> &mut RestoredLane {
+        self.lanes.entry(at).or_default()
+    }
+
+    /// What is known of an API; to be asked once.
+    pub fn take(&mut self, at: usize) -> RestoredLane {
+        self.lanes.remove(&at).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(index: u64, first: u64, outcomes: &str) -> Record {
+        Record::Batch {
+            at: 0,
+            api: "f".into(),
+            index,
+            first,
+            inputs: outcomes.len() as u64,
+            accepted: 0,
+            rejected: 0,
+            other: 0,
+            outcomes: outcomes.into(),
+            busy: 0.5,
+        }
+    }
+
+    fn seen(number: u64) -> Record {
+        Record::Seen {
+            at: 0,
+            api: "f".into(),
+            id: format!("f-crash-{number}"),
+            number,
+        }
+    }
+
+    #[test]
+    fn a_failure_that_was_seen_and_not_written_runs_again_with_its_batch() {
+        let found = Record::Found {
+            at: 0,
+            api: "f".into(),
+            id: "f-crash-1".into(),
+            kind: OutcomeKind::Crash,
+            number: 1,
+            failures: 3,
+            runs: 3,
+            note: false,
+        };
+        let records = vec![
+            batch(0, 0, "ac"),
+            seen(1),
+            batch(1, 2, "ca"),
+            seen(2),
+            found,
+        ];
+        let mut restored = Restored::of(records);
+        let lane = restored.take(0);
+        assert!(lane.holds(1) && !lane.holds(2) && !lane.holds(3));
+        assert_eq!(restored.found, [(0, "f-crash-1".to_owned(), false)]);
+    }
+
+    #[test]
+    fn a_batch_with_a_letter_nobody_knows_runs_again() {
+        let mut restored = Restored::of(vec![batch(0, 0, "a?")]);
+        assert!(restored.take(0).batches.is_empty());
+    }
+}

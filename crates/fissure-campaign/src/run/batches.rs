@@ -1,0 +1,176 @@
+//! Batches on their way to the pool and back.
+
+use std::time::Duration;
+
+use fissure_execute::{Batch, Event};
+use fissure_model::{Execution, Outcome, OutcomeKind};
+
+use super::{CampaignError, Run};
+use crate::RunEvent;
+use crate::record::{Record, letter};
+
+/// A batch that the pool has.
+#[derive(Clone, Copy)]
+pub struct Handed {
+    /// Position of its API.
+    lane: usize,
+    work: Work,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// Newly generated inputs: the batch's index within its lane.
+    Run(u64),
+    /// Inputs for the oracles.
+    Judge,
+}
+
+impl Run<'_> {
+    pub(super) fn hand_out(&mut self) {
+        // One batch running and two queued per worker: `submit` never blocks.
+        let capacity = self.options.workers * 3;
+        let mut order: Vec<usize> = self.lanes.keys().copied().collect();
+        order.sort_unstable();
+        let mut progressed = true;
+        while progressed && self.in_flight.len() < capacity {
+            progressed = false;
+            for at in &order {
+                if self.in_flight.len() >= capacity {
+                    break;
+                }
+                let Some(lane) = self.lanes.get_mut(at) else {
+                    continue;
+                };
+                let (work, mut batch) = match lane.next_judging() {
+                    Some(batch) => (Work::Judge, batch),
+                    None => match lane.next_batch() {
+                        Some((index, batch)) => match lane.take_restored(index) {
+                            // An earlier process has run it.
+                            Some(restored) => {
+                                lane.complete_restored(index, batch.inputs, &restored);
+                                progressed = true;
+                                continue;
+                            }
+                            None => (Work::Run(index), batch),
+                        },
+                        None => continue,
+                    },
+                };
+                batch.id = self.next_batch_id;
+                self.next_batch_id += 1;
+                let handed = Handed { lane: *at, work };
+                self.in_flight.insert(batch.id, handed);
+                self.pool.submit(batch);
+                progressed = true;
+            }
+        }
+    }
+
+    pub(super) fn handle(&mut self, event: Event) -> Result<(), CampaignError> {
+        match event {
+            Event::Abnormal {
+                batch,
+                input,
+                execution,
+            } => {
+                if let Some(Handed { lane: at, work }) = self.in_flight.get(&batch).copied() {
+                    let limit =
+                        matches!(execution.outcome, Outcome::Timeout | Outcome::OutOfMemory);
+                    // An oracle makes many calls of an input that alone kept within the limits.
+                    if !limit || work != Work::Judge {
+                        self.look(at, &input, &execution)?;
+                    }
+                    if let Some(lane) = self.lanes.get_mut(&at).filter(|_| limit) {
+                        lane.count_hang();
+                    }
+                }
+                Ok(())
+            }
+            Event::Done {
+                batch,
+                executions,
+                busy,
+            } => self.complete(batch, &executions, busy),
+        }
+    }
+
+    fn complete(
+        &mut self,
+        batch: Batch,
+        executions: &[Execution],
+        busy: Duration,
+    ) -> Result<(), CampaignError> {
+        let Some(Handed { lane: at, work }) = self.in_flight.remove(&batch.id) else {
+            return Ok(());
+        };
+        let Work::Run(index) = work else {
+            return self.complete_judging(at, &batch, executions, busy);
+        };
+        for (input, execution) in batch.inputs.iter().zip(executions) {
+            // Whatever ended a process came as an event of its own, at once.
+            if matches!(
+                execution.outcome,
+                Outcome::Accepted { nan: true } | Outcome::Rejected(_)
+            ) {
+                self.look(at, input, execution)?;
+            }
+        }
+        let Some(lane) = self.lanes.get_mut(&at) else {
+            return Ok(());
+        };
+        let before = lane.tally.clone();
+        let first = batch.inputs.first().map_or(0, |input| input.number);
+        lane.complete(index, batch.inputs, executions, busy)?;
+        let accepted = lane.tally.accepted() - before.accepted();
+        let rejected =
+            lane.tally.count(OutcomeKind::Rejected) - before.count(OutcomeKind::Rejected);
+        let inputs = executions.len() as u64;
+        self.folder.append(&Record::Batch {
+            at,
+            api: lane.api.title.clone(),
+            index,
+            first,
+            inputs,
+            accepted,
+            rejected,
+            other: inputs - accepted - rejected,
+            outcomes: executions
+                .iter()
+                .map(|execution| letter(fissure_judge::kind(execution)))
+                .collect(),
+            busy: busy.as_secs_f64(),
+        })?;
+        (self.observer)(RunEvent::Progress {
+            api: &lane.api,
+            tally: &lane.tally,
+            max_inputs: lane.max_inputs(),
+        });
+        Ok(())
+    }
+
+    /// Hears what the oracles had to say.
+    fn complete_judging(
+        &mut self,
+        at: usize,
+        batch: &Batch,
+        executions: &[Execution],
+        busy: Duration,
+    ) -> Result<(), CampaignError> {
+        let api = self.apis[at];
+        for (input, execution) in batch.inputs.iter().zip(executions) {
+            for verdict in fissure_judge::reports(api, input, execution) {
+                self.remember(at, &verdict, input, execution)?;
+            }
+        }
+        if let Some(lane) = self.lanes.get_mut(&at) {
+            lane.complete_judging(executions, busy);
+            self.folder.append(&Record::Judged {
+                at,
+                api: lane.api.title.clone(),
+                numbers: executions.iter().map(|one| one.number).collect(),
+                reports: executions.iter().map(|one| one.reports.len() as u64).sum(),
+            })?;
+        }
+        Ok(())
+    }
+}

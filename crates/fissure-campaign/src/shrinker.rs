@@ -1,0 +1,261 @@
+//! Findings are made small before they are tried in a fresh process.
+//!
+//! One thread with a worker of its own, started with the first finding: shrinking runs hundreds of
+//! inputs one after the other, and fuzzing goes on meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use fissure_execute::{Batch, Event, Pool, PoolOptions};
+use fissure_model::{Api, ConcreteInput, Execution, Finding, OutcomeKind};
+use fissure_triage::{Failure, ShrinkBudget, explain, shrink};
+
+/// A simpler input that hangs is not worth waiting for longer than this, unless the failure itself
+/// is a hang.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+#[derive(Clone, Debug)]
+pub struct ShrinkerOptions {
+    /// How workers are started; the number of workers is always one.
+    pub pool: PoolOptions,
+    pub budget: ShrinkBudget,
+    /// Set from outside to leave findings as they are.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// What came of one finding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ShrinkSummary {
+    /// Inputs that were run.
+    pub tried: u64,
+    /// How often a simpler one was found.
+    pub steps: u64,
+    /// Nothing simpler was left to try when the budget ended.
+    pub finished: bool,
+    pub elapsed: Duration,
+}
+
+#[derive(Debug)]
+pub enum ShrinkEvent {
+    /// A simpler input was found.
+    Progress { id: String, tried: u64, steps: u64 },
+    /// The finding with `input`, `execution`, `unshrunk` and `roles` filled in, or as it was
+    /// together with the reason why it could not be made smaller.
+    Done {
+        lane: usize,
+        finding: Box<Finding>,
+        outcome: Result<ShrinkSummary, String>,
+    },
+}
+
+type Job = (usize, Box<Finding>);
+
+pub struct Shrinker {
+    jobs: Option<Sender<Job>>,
+    events: Receiver<ShrinkEvent>,
+    thread: Option<JoinHandle<()>>,
+    pending: usize,
+}
+
+impl Shrinker {
+    pub fn start(options: ShrinkerOptions) -> Self {
+        let (jobs, queue) = channel();
+        let (sender, events) = channel();
+        let thread = std::thread::spawn(move || work(&queue, &sender, &options));
+        Shrinker {
+            jobs: Some(jobs),
+            events,
+            thread: Some(thread),
+            pending: 0,
+        }
+    }
+
+    pub fn submit(&mut self, lane: usize, finding: Box<Finding>) {
+        let jobs = self
+            .jobs
+            .as_ref()
+            .expect("jobs are only dropped with the shrinker");
+        if jobs.send((lane, finding)).is_ok() {
+            self.pending += 1;
+        }
+    }
+
+    /// Findings not yet done.
+    pub fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// News, if there are any.
+    pub fn poll(&mut self) -> Option<ShrinkEvent> {
+        let event = self.events.try_recv().ok()?;
+        self.pending -= usize::from(matches!(event, ShrinkEvent::Done { .. }));
+        Some(event)
+    }
+
+    /// Like [`Self::poll`], but waits.
+    pub fn wait(&mut self, limit: Duration) -> Option<ShrinkEvent> {
+        let event = self.events.recv_timeout(limit).ok()?;
+        self.pending -= usize::from(matches!(event, ShrinkEvent::Done { .. }));
+        Some(event)
+    }
+}
+
+impl Drop for Shrinker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic there has already lost only its own finding.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(queue: &Receiver<Job>, events: &Sender<ShrinkEvent>, options: &ShrinkerOptions) {
+    let mut kept: Option<(Duration, Pool)> = None;
+    while let Ok((lane, mut finding)) = queue.recv() {
+        let id = finding.id.clone();
+        let mut progress = |tried, steps| {
+            let id = id.clone();
+            // A receiver that is gone has no more wishes.
+            let _ = events.send(ShrinkEvent::Progress { id, tried, steps });
+        };
+        let outcome = if options.stop.load(Ordering::Relaxed) {
+            Err("the run was stopped".to_owned())
+        } else {
+            pool_for(&finding, &mut kept, options).and_then(|pool| {
+                shrink_finding(
+                    pool,
+                    &mut finding,
+                    options.budget,
+                    &options.stop,
+                    &mut progress,
+                )
+            })
+        };
+        if outcome.is_err() {
+            kept = None;
+        }
+        let done = ShrinkEvent::Done {
+            lane,
+            finding,
+            outcome,
+        };
+        if events.send(done).is_err() {
+            return;
+        }
+    }
+}
+
+/// The pool of the finding before, or a new one if this finding needs another time limit.
+fn pool_for<'a>(
+    finding: &Finding,
+    kept: &'a mut Option<(Duration, Pool)>,
+    options: &ShrinkerOptions,
+) -> Result<&'a Pool, String> {
+    let timeout = match finding.verdict.kind {
+        OutcomeKind::Timeout => options.pool.timeout,
+        _ => options.pool.timeout.min(PATIENCE),
+    };
+    if kept.as_ref().is_none_or(|(limit, _)| *limit != timeout) {
+        // The old one ends first: two at once would need twice the memory.
+        *kept = None;
+        let pool = Pool::start(PoolOptions {
+            workers: 1,
+            timeout,
+            ..options.pool.clone()
+        })
+        .map_err(|error| format!("failed to {error}"))?;
+        *kept = Some((timeout, pool));
+    }
+    let (_, pool) = kept.as_ref().expect("just put there");
+    Ok(pool)
+}
+
+/// Makes the finding's input as small as the budget allows, and finds out what each argument has to
+/// do with it. `pool` should have one worker and nothing else to do. The finding's id stays: it is
+/// still the same failure.
+pub fn shrink_finding(
+    pool: &Pool,
+    finding: &mut Finding,
+    budget: ShrinkBudget,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<ShrinkSummary, String> {
+    let started = Instant::now();
+    let mut failure = Failure::new(&finding.api, &finding.verdict, &finding.execution);
+    let api = Arc::new(finding.api.clone());
+    let oracles: Arc<[String]> = failure.oracle().map(str::to_owned).into_iter().collect();
+    let check_nan = finding.verdict.kind == OutcomeKind::Nan;
+    let mut run = |inputs: &[ConcreteInput]| {
+        if stop.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        run_inputs(pool, &api, &oracles, check_nan, inputs)
+    };
+    // In this process and under these limits it must fail as it did: otherwise the first simpler
+    // input that happens to fail would be taken for it.
+    let first = run(std::slice::from_ref(&finding.input));
+    let Some(execution) = first.first() else {
+        return Err(pool
+            .failure()
+            .unwrap_or_else(|| "the run was stopped".to_owned()));
+    };
+    if !failure.shown_by(&finding.input, execution) {
+        return Err("it did not fail when it was run again, alone".to_owned());
+    }
+    // What is known of this run (its native frames) is what simpler inputs are held against.
+    failure = Failure::new(&finding.api, &finding.verdict, execution);
+    let shrunk = shrink(
+        &failure,
+        &finding.input,
+        &finding.execution,
+        &mut run,
+        budget,
+        progress,
+    );
+    let is_hang = finding.verdict.kind == OutcomeKind::Timeout;
+    if !is_hang {
+        finding.roles = explain(&failure, &shrunk.input, &mut run);
+    }
+    if shrunk.steps > 0 {
+        let unshrunk = std::mem::replace(&mut finding.input, shrunk.input);
+        finding.unshrunk = Some(Box::new(unshrunk));
+        finding.execution = shrunk.execution;
+    }
+    Ok(ShrinkSummary {
+        tried: shrunk.tried,
+        steps: shrunk.steps,
+        finished: shrunk.finished,
+        elapsed: started.elapsed(),
+    })
+}
+
+/// Runs inputs until the first one that ends its process; what would have come after it is not
+/// wanted any more, most often.
+fn run_inputs(
+    pool: &Pool,
+    api: &Arc<Api>,
+    oracles: &Arc<[String]>,
+    check_nan: bool,
+    inputs: &[ConcreteInput],
+) -> Vec<Execution> {
+    let abandoned = Arc::new(AtomicBool::new(false));
+    pool.submit(Batch {
+        id: 0,
+        api: Arc::clone(api),
+        check_nan,
+        oracles: Arc::clone(oracles),
+        inputs: inputs.to_vec(),
+        abandoned: Arc::clone(&abandoned),
+    });
+    loop {
+        match pool.events().recv() {
+            Ok(Event::Abnormal { .. }) => abandoned.store(true, Ordering::Relaxed),
+            Ok(Event::Done { executions, .. }) => return executions,
+            Err(_) => return Vec::new(),
+        }
+    }
+}
