@@ -15,6 +15,7 @@
 //! exit status, the process table, and the journal.
 
 mod arena;
+mod autopsy;
 mod blame;
 mod connection;
 mod describer;
@@ -37,6 +38,7 @@ mod sources;
 mod worker;
 mod zygote;
 
+pub use autopsy::check_tracing;
 pub use error::ExecuteError;
 pub use options::{
     Batch, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,

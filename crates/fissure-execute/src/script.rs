@@ -1,21 +1,21 @@
 //! One prepared script in a fresh interpreter, under the same limits as a worker.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
 
+use crate::autopsy::TracedChild;
 use crate::environment::{make_folders, marker_variable, new_marker, set_environment};
 use crate::error::ExecuteError;
 use crate::interpreter;
 use crate::options::{SandboxOptions, SandboxReport};
 use crate::output::Output;
-use crate::process;
+use crate::process::{self, ExitStatus};
 use crate::sandbox;
 use crate::socket::wait_readable;
 
@@ -50,6 +50,9 @@ pub struct ScriptRun {
     pub ended: Ended,
     /// The end of standard output and error together.
     pub log: String,
+    /// Native frames of the thread that crashed, innermost first; empty when the script did not
+    /// crash or could not be looked into.
+    pub native_frames: Vec<String>,
     pub duration: Duration,
     pub sandbox: SandboxReport,
 }
@@ -81,18 +84,19 @@ pub fn run_script(
     set_environment(&mut command, &scratch, &marker, &[], &options.environment);
     let pending = sandbox::prepare(&mut command, options.sandbox, &scratch, &[])?;
     let begin = Instant::now();
-    let mut child = command
+    let child = command
         .spawn()
         .map_err(|source| ExecuteError::InterpreterMissing {
             path: executable,
             source,
         })?;
+    let mut child = TracedChild::new(child);
     drop(command);
     let sandbox = pending.report();
     let ended = watch(&mut child, &mut output, &options);
     let duration = begin.elapsed();
-    process::kill_group(child.id().cast_signed());
-    let ended = match ended {
+    process::kill_group(child.pid());
+    let (ended, native_frames) = match ended {
         Ok(ended) => ended,
         Err(source) => {
             let _ = child.wait();
@@ -113,16 +117,17 @@ pub fn run_script(
     Ok(ScriptRun {
         ended,
         log: output.text(),
+        native_frames,
         duration,
         sandbox,
     })
 }
 
 fn watch(
-    child: &mut Child,
+    child: &mut TracedChild,
     output: &mut Output,
     options: &ScriptOptions,
-) -> std::io::Result<Ended> {
+) -> std::io::Result<(Ended, Vec<String>)> {
     let deadline = Instant::now() + options.timeout;
     let mut writers_open = true;
     loop {
@@ -134,22 +139,22 @@ fn watch(
         } else {
             thread::sleep(TICK);
         }
-        if let Some(status) = child.try_wait()? {
-            return Ok(match (status.code(), status.signal()) {
-                (Some(code), _) => Ended::Exit(code),
-                (None, Some(signal)) => Ended::Signal(signal),
-                (None, None) => Ended::Exit(-1),
-            });
+        if let Some(autopsy) = child.try_wait()? {
+            let ended = match autopsy.status {
+                ExitStatus::Code(code) => Ended::Exit(code),
+                ExitStatus::Signal(signal) => Ended::Signal(signal),
+            };
+            return Ok((ended, autopsy.frames));
         }
         if options.cancelled.load(Ordering::Relaxed) {
-            return Ok(Ended::Cancelled);
+            return Ok((Ended::Cancelled, Vec::new()));
         }
         if Instant::now() > deadline {
-            return Ok(Ended::Timeout);
+            return Ok((Ended::Timeout, Vec::new()));
         }
-        let resident = process::resident_with_children(child.id().cast_signed());
+        let resident = process::resident_with_children(child.pid());
         if resident.is_some_and(|resident| resident > options.memory_limit) {
-            return Ok(Ended::OutOfMemory);
+            return Ok((Ended::OutOfMemory, Vec::new()));
         }
     }
 }

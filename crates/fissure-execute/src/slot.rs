@@ -16,6 +16,7 @@ use crate::error::ExecuteError;
 use crate::journal::{Journal, SLOTS};
 use crate::options::{Batch, Event};
 use crate::pool::Shared;
+use crate::process::ExitStatus;
 use crate::worker::{Limits, Message, Requested, Stop, Worker};
 
 /// Attempts to get a worker.
@@ -147,7 +148,7 @@ impl Slot {
             self.lost_before = true;
             self.shared.count(|statistics| statistics.workers_lost += 1);
             let duration = self.journal.running_for();
-            let log = self.take_log();
+            let (log, native_frames) = self.take_remains(stop);
             let outcome = match court.judge(stop, self.journal.current()) {
                 Blame::Input(outcome) => outcome,
                 Blame::Nobody => continue,
@@ -162,6 +163,7 @@ impl Slot {
             };
             let mut execution = Execution {
                 log: Some(log),
+                native_frames,
                 ..Execution::new(input.number, outcome, duration)
             };
             self.add_judged(batch, done, &mut execution);
@@ -257,10 +259,16 @@ impl Slot {
         let _ = self.events.send(event);
     }
 
-    fn take_log(&mut self) -> String {
-        self.worker
-            .take()
-            .map_or_else(String::new, |worker| worker.output.text())
+    /// The log and, after a crash, the native frames of the worker that is lost.
+    fn take_remains(&mut self, stop: Stop) -> (String, Vec<String>) {
+        let Some(worker) = self.worker.take() else {
+            return Default::default();
+        };
+        let native_frames = match stop {
+            Stop::Died(ExitStatus::Signal(_)) => worker.native_frames(),
+            _ => Vec::new(),
+        };
+        (worker.output.text(), native_frames)
     }
 
     /// Makes sure that there is a worker that takes messages.
@@ -314,6 +322,7 @@ impl Slot {
         };
         let mut worker = requested.claim(connection)?;
         if worker.is_ready(connection) {
+            worker.trace();
             self.worker = Some(worker);
             return Ok(());
         }

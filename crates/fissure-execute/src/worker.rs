@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::autopsy::Tracer;
 use crate::connection::{Connection, ForkError, ForkRequest};
 use crate::error::ExecuteError;
 use crate::journal::Journal;
@@ -97,6 +98,7 @@ impl Requested {
             channel: self.channel,
             channel_lost: false,
             ended: false,
+            tracer: None,
             output: self.output,
         })
     }
@@ -110,10 +112,22 @@ pub struct Worker {
     channel_lost: bool,
     /// The zygote has reported the end.
     ended: bool,
+    tracer: Option<Tracer>,
     pub output: Output,
 }
 
 impl Worker {
+    /// Has somebody look when the worker crashes, where that is allowed.
+    pub fn trace(&mut self) {
+        self.tracer = Tracer::attach(self.pid);
+    }
+
+    /// Native frames of a worker that has ended by a signal, innermost first.
+    pub fn native_frames(&self) -> Vec<String> {
+        let autopsy = self.tracer.as_ref().and_then(Tracer::wait);
+        autopsy.map_or_else(Vec::new, |autopsy| autopsy.frames)
+    }
+
     /// False when the worker has ended, or cannot be reached any more.
     pub fn is_ready(&mut self, connection: &mut Connection) -> bool {
         self.ended |= connection.take_end(self.pid).is_some();

@@ -3,6 +3,8 @@
 
 #![expect(clippy::print_stdout, reason = "a test that is skipped says why")]
 
+mod autopsy;
+mod conformance;
 mod judging;
 mod killing;
 mod planted;

@@ -1,0 +1,66 @@
+//! The memory of a stopped process.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+const PAGE: u64 = 4096;
+
+/// Reads page by page and each page once: a stack is many small reads close together.
+pub struct Memory {
+    file: File,
+    /// `None` for a page that is not there.
+    pages: HashMap<u64, Option<Box<[u8]>>>,
+}
+
+impl Memory {
+    pub fn of_thread(thread: i32) -> io::Result<Memory> {
+        Ok(Memory {
+            file: File::open(format!("/proc/{thread}/mem"))?,
+            pages: HashMap::new(),
+        })
+    }
+
+    /// The number of `size` bytes at `address`, at most eight.
+    pub fn number(&mut self, address: u64, size: usize) -> Option<u64> {
+        let mut bytes = [0; 8];
+        for (offset, byte) in (0..).zip(bytes.get_mut(..size)?) {
+            *byte = self.byte(address.checked_add(offset)?)?;
+        }
+        Some(u64::from_le_bytes(bytes))
+    }
+
+    /// The machine word at `address`.
+    pub fn word(&mut self, address: u64) -> Option<u64> {
+        self.number(address, 8)
+    }
+
+    fn byte(&mut self, address: u64) -> Option<u8> {
+        let start = address - address % PAGE;
+        let page = self.pages.entry(start).or_insert_with(|| {
+            let mut bytes = vec![0; PAGE as usize].into_boxed_slice();
+            self.file.read_exact_at(&mut bytes, start).ok()?;
+            Some(bytes)
+        });
+        page.as_ref()?.get((address % PAGE) as usize).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_memory_is_read_and_absent_memory_is_no_number() {
+        let mut memory = Memory::of_thread(std::process::id().cast_signed()).unwrap();
+        let words = [0x1122_3344_5566_7788_u64, 9];
+        let address = words.as_ptr().expose_provenance() as u64;
+        assert_eq!(memory.word(address), Some(words[0].to_le()));
+        assert_eq!(memory.word(address + 8), Some(words[1].to_le()));
+        assert_eq!(memory.number(address, 2), Some(0x7788));
+        assert_eq!(memory.number(address, 9), None);
+        assert_eq!(memory.word(0), None);
+        assert_eq!(memory.word(u64::MAX - 3), None);
+    }
+}

@@ -1,0 +1,151 @@
+//! The thread that follows a process until it ends.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+
+use super::ptrace::{self, Change};
+use super::unwind::{self, Frame};
+use crate::process::ExitStatus;
+
+/// Signals by which a process says, or is told, that it cannot go on.
+const CRASHES: [i32; 7] = [
+    libc::SIGSEGV,
+    libc::SIGABRT,
+    libc::SIGFPE,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
+/// For the names of functions after an end that is known: half a million symbols on a slow disk.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is known when a process has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Autopsy {
+    pub status: ExitStatus,
+    /// Of the thread whose signal ended the process, innermost first.
+    pub frames: Vec<String>,
+}
+
+/// Follows a process from its own thread. Dropping it changes nothing: the thread ends with the
+/// process.
+#[derive(Debug)]
+pub struct Tracer {
+    autopsy: Receiver<Autopsy>,
+}
+
+impl Tracer {
+    /// `None` when the process cannot be followed.
+    pub fn attach(pid: i32) -> Option<Tracer> {
+        let (answer, attached) = bounded(1);
+        let (sender, autopsy) = bounded(1);
+        thread::Builder::new()
+            .name(format!("autopsy-{pid}"))
+            .spawn(move || {
+                let seized = seize(pid);
+                // Nobody hears it only when the process that waits is being dropped.
+                let _ = answer.send(seized);
+                if seized {
+                    follow(pid, &sender);
+                }
+            })
+            .ok()?;
+        attached.recv().ok()?.then_some(Tracer { autopsy })
+    }
+
+    /// The result, if the process has ended.
+    pub fn poll(&self) -> Result<Option<Autopsy>, TryRecvError> {
+        match self.autopsy.try_recv() {
+            Ok(autopsy) => Ok(Some(autopsy)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The result of a process that has ended, or will at once.
+    pub fn wait(&self) -> Option<Autopsy> {
+        self.autopsy.recv_timeout(PATIENCE).ok()
+    }
+}
+
+/// Follows all threads of a process. New ones are followed from their start.
+fn seize(pid: i32) -> bool {
+    if ptrace::seize(pid).is_err() {
+        return false;
+    }
+    for entry in fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let thread = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        if let Some(thread) = thread.filter(|thread| *thread != pid) {
+            // Followed already if it was started after the first request, or gone again.
+            let _ = ptrace::seize(thread);
+        }
+    }
+    true
+}
+
+/// A signal that may turn out to be the end.
+struct Crash {
+    thread: i32,
+    signal: i32,
+    frames: Vec<Frame>,
+}
+
+fn follow(pid: i32, result: &Sender<Autopsy>) {
+    let mut crash: Option<Crash> = None;
+    while let Some(change) = ptrace::wait() {
+        // A thread that was killed while it was stopped cannot go on; its end comes next.
+        let _ = match change {
+            Change::Signal { thread, signal } => {
+                if CRASHES.contains(&signal) && !is_repeated(crash.as_ref(), thread, signal) {
+                    crash = Some(Crash {
+                        thread,
+                        signal,
+                        frames: guarded(|| unwind::walk(pid, thread).ok()),
+                    });
+                }
+                ptrace::proceed(thread, signal)
+            }
+            Change::GroupStop { thread } => ptrace::leave_stopped(thread),
+            Change::Other { thread } => ptrace::proceed(thread, 0),
+            Change::Ended { thread, status } if thread == pid => {
+                // A signal that was survived, and then another end: not where it ended.
+                let crash = crash.filter(|crash| status == ExitStatus::Signal(crash.signal));
+                // The names come after the end, when nobody waits for this process any more.
+                let frames = crash.map_or_else(Vec::new, |crash| {
+                    guarded(|| Some(unwind::describe(&crash.frames)))
+                });
+                let _ = result.send(Autopsy { status, frames });
+                return;
+            }
+            Change::Ended { .. } => Ok(()),
+        };
+    }
+}
+
+/// Handlers that only tell of a crash, such as Python's, raise the signal again from within
+/// themselves: the first place is the real one.
+fn is_repeated(crash: Option<&Crash>, thread: i32, signal: i32) -> bool {
+    crash.is_some_and(|crash| crash.thread == thread && crash.signal == signal)
+        && ptrace::cause(thread).is_ok_and(|cause| cause.raised)
+}
+
+/// Files of machine code are a target's, and broken ones may surprise those who read them. A
+/// tracer that ends takes its process along, so nothing here may end it.
+fn guarded<T>(read: impl FnOnce() -> Option<Vec<T>>) -> Vec<T> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Some(frames)) => frames,
+        Ok(None) | Err(_) => Vec::new(),
+    }
+}
