@@ -15,7 +15,7 @@ use fissure_triage::{Failure, ShrinkBudget, explain, shrink};
 
 /// A simpler input that hangs is not worth waiting for longer than this, unless the failure itself
 /// is a hang.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub struct ShrinkerOptions {

@@ -73,10 +73,10 @@ fn run_all(changes: &[Change], run: &mut Run<'_>) -> Option<Vec<Execution>> {
 fn in_words(stays: &[String], goes: &[String]) -> String {
     let list = |items: &[String]| items.join(", ");
     match (stays.is_empty(), goes.is_empty()) {
-        (false, true) => format!("still fails with: {}", list(stays)),
-        (true, false) => format!("no longer fails with: {}", list(goes)),
+        (false, true) => format!("still fails when {}", list(stays)),
+        (true, false) => format!("no longer fails when {}", list(goes)),
         _ => format!(
-            "still fails with: {}; no longer with: {}",
+            "still fails when {}; no longer when {}",
             list(stays),
             list(goes)
         ),
@@ -86,7 +86,7 @@ fn in_words(stays: &[String], goes: &[String]) -> String {
 fn changes(input: &ConcreteInput, layer: bool, at: usize, argument: &Argument) -> Vec<Change> {
     let place = Place::argument(layer, at);
     let mut changes = vec![Change {
-        what: "it left out".into(),
+        what: "left out".into(),
         input: without_argument(input, layer, at),
     }];
     for (what, value) in others(&argument.value) {

@@ -84,7 +84,7 @@ const BATCH: usize = 32;
 /// The same when each is compared several ways and none of them ends a process.
 const JUDGED_BATCH: usize = 8;
 /// Proposals of one group that may run into a limit before the rest of the group is left.
-const STRIKES: u32 = 2;
+const STRIKES: u32 = 1;
 
 /// Simplifies `input` as long as `failure` is seen and the budget lasts. Deterministic as long as
 /// the budget is not exhausted. `progress` hears of each step: inputs tried, steps made.

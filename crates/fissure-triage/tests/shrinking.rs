@@ -354,10 +354,10 @@ fn each_argument_changed_alone_shows_what_it_has_to_do_with_the_failure() {
     assert_eq!(
         told,
         [
-            "x true: still fails with: 3; no longer with: it left out, 1, -1",
-            "t true: still fails with: all elements 1, all elements 3, larger dimensions, \
-             dtype float64; no longer with: it left out, one more dimension",
-            "unused false: still fails with: it left out, False",
+            "x true: still fails when 3; no longer when left out, 1, -1",
+            "t true: still fails when all elements 1, all elements 3, larger dimensions, \
+             dtype float64; no longer when left out, one more dimension",
+            "unused false: still fails when left out, False",
         ]
     );
 }
