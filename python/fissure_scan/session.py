@@ -7,6 +7,7 @@ import time
 
 from . import numpy_precision, precision, reproduce, soft_assertions, targets, variations
 from .candidates import Variable
+from .fix_check import FixCheck
 from .monitor import Policy
 from .program import Program
 from .search import Search
@@ -31,6 +32,7 @@ class Session:
         soft_assertions.REGISTERED.update(plan["registered"])
         self.findings = []
         self.search = None
+        self.fixes = None           # made when the first fix is to be checked
         self.baseline = None
         self.scalars = []           # numbers that shape the computation
 
@@ -198,66 +200,9 @@ class Session:
 
     def _check(self, command):
         """Runs the program with a changed source on the failing and on its own input."""
-        found = dict(self.findings)[command["finding"]]
-        file = os.path.abspath(command["file"])
-        passed, reason = False, None
-        self.program.sources = {file: command["source"]}
-        try:
-            passed, reason = self._judge_fix(found)
-        finally:
-            self.program.sources = {}
+        if self.fixes is None:
+            self.fixes = FixCheck(self.program, self.baseline, self.search, self.findings)
+        passed, reason = self.fixes.judge(command["finding"], os.path.abspath(command["file"]),
+                                          command["source"])
         self.channel.emit("checked", finding=command["finding"], fix=command["fix"], passed=passed,
                           reason=reason)
-
-    def _judge_fix(self, found):
-        return self._judge_runs(found, self.search.time_limit * 4)
-
-    def _judge_runs(self, found, limit):
-        # A program that had to be stopped is compared up to the operation where it was.
-        end = self.baseline.operations if self.baseline.stopped is not None else None
-        own = self.program.run(Policy(watch_gradients=True, time_limit=limit, stop_after=end))
-        if own.error is not None and self.baseline.error is None:
-            return False, "the changed program raises %s: %s" % own.error[:2]
-        if found.level > 0:
-            if own.failures:
-                return False, "the changed program fails on its own data"
-            difference = compare_results(self.baseline, own)
-            if difference:
-                return False, difference
-        policy = Policy(overrides=found.overrides, watch_gradients=self.search.trains,
-                        backward_limit=1 if found.level not in (0, 4) else None, time_limit=limit,
-                        stop_after=end)
-        if found.variation is not None:
-            failing = variations.run_changed(self.program, found.variation, policy)
-        else:
-            failing = self.program.run(policy)
-        if failing.error is not None and self.baseline.error is None:
-            return False, "the changed program raises %s: %s on the failing input" % \
-                failing.error[:2]
-        if failing.failures:
-            left = failing.failures[0]
-            return False, "still %s in %s at line %d" % (left.oracle, left.name, left.site.line)
-        return True, None
-
-
-def compare_results(before, after):
-    """Ordinary inputs must give the same results; a text when they do not."""
-    first, second = _numbers(before), _numbers(after)
-    if len(first) != len(second):
-        return "the changed program prints other results on its own data"
-    for one, two in zip(first, second):
-        if abs(one - two) > 1e-3 * max(abs(one), abs(two)) + 1e-4:
-            return "the result changes from %.6g to %.6g on the program's own data" % (one, two)
-    return None
-
-
-def _numbers(trace):
-    found = []
-    for token in trace.stdout.replace(",", " ").replace("(", " ").replace(")", " ").split():
-        try:
-            found.append(float(token.rstrip(".:;%")))
-        except ValueError:
-            continue
-    if trace.result is not None and hasattr(trace.result, "detach"):
-        found.extend(trace.result.detach().double().flatten()[:64].tolist())
-    return [value for value in found if value == value and abs(value) != float("inf")]

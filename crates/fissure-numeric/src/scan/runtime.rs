@@ -19,6 +19,7 @@ pub const FILES: &[(&str, &str)] = files![
     "docstrings.py",
     "events.py",
     "findings.py",
+    "fix_check.py",
     "gradient_watch.py",
     "low_precision.py",
     "monitor.py",
