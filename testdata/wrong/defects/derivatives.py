@@ -49,5 +49,5 @@ def forward_mode(input):
 
 
 def second_argument(input, other):
-    """The product; no gradient reaches the second argument."""
+    """The product; the second argument counts as a constant."""
     return input * (other.detach() if wrong("second_argument") else other)
