@@ -29,6 +29,7 @@ class Variable:
         self.low = info.low if low is None else low
         self.high = info.high if high is None else high
         self.user_range = low is not None or high is not None
+        self.whole = "float" not in self.dtype      # an image of bytes
         finite = self.own[np.isfinite(self.own)]
         self.own_low = float(finite.min()) if finite.size else 0.0
         self.own_high = float(finite.max()) if finite.size else 0.0
@@ -49,8 +50,12 @@ class Variable:
         else:
             low = -self.limit if self.low is None else self.low
             high = self.limit if self.high is None else self.inner_range()[1]
-        return np.clip(np.nan_to_num(values, nan=0.0, posinf=self.limit, neginf=-self.limit),
-                       low, high)
+        return self.settle(np.clip(np.nan_to_num(
+            values, nan=0.0, posinf=self.limit, neginf=-self.limit), low, high))
+
+    def settle(self, values):
+        """Values that the input's type can hold."""
+        return np.rint(values) if self.whole else values
 
     def nearer(self, values):
         """The same direction, no further than values may be that still count."""

@@ -4,7 +4,7 @@ A `Monitor` lives for one run. The torch mode and the traced NumPy array report 
 it; it records, overrides inputs, and asks the oracles.
 """
 
-from . import oracles, sources, soft_assertions
+from . import math_backend, oracles, sources, soft_assertions
 from .monitor_tools import flatten
 from .trace import Failure, InputInfo, Node, Site, Trace
 from .users import local_name, weight_name
@@ -51,41 +51,59 @@ class Monitor:
         self.entering = 0
         self.gradient_watch = None
         self.kept_bytes = 0
+        self.taken = {}             # id of a number -> (number, the tensor that item() took it from)
+        self.loaders = {}           # place of a loop over a loader -> its number
+        self.fetching = 0           # a loader makes a batch: what it reads is no input of its own
         self.own_autocast = False   # the runtime itself enters autocast, not the program
 
     # Inputs ------------------------------------------------------------------------------------
 
-    def created(self, backend, name, arguments, keywords, value, frame):
+    def created(self, backend, name, arguments, keywords, value, frame, part=0, called=None):
         """A source call in the user's code made `value`; returns what the program gets."""
         if self.settings.resize is not None and not (
                 backend.is_float(value) and backend.is_weight(value)):
             self.active = False
             value = self.settings.resize.cut(value)
             self.active = True
-        if not backend.is_float(value):
+        if not backend.is_float(value) and not sources.is_bytes(value):
             self.derived.add(id(value))
             self.trace.keep.append(value)
             return value
-        place = (frame.f_code.co_filename, frame.f_code.co_firstlineno, frame.f_lasti)
+        place = (frame.f_code.co_filename, frame.f_code.co_firstlineno, frame.f_lasti, part)
         key = self.slots.get(place)
         if key is None:
             key = "source:%d" % len(self.slots)
             self.slots[place] = key
-        value = self._enter(backend, key, "source", name, arguments, keywords, value, frame)
+        value = self._enter(backend, key, "source", name, arguments, keywords, value, frame,
+                            called=called)
         self.derived.add(id(value))
         self.trace.keep.append(value)
         return value
 
-    def _enter(self, backend, key, kind, name, arguments, keywords, value, frame):
+    def batch(self, backend, value, position, frame):
+        """A tensor of a loader's batch, made where nobody watched; all batches share the input."""
+        place = (frame.f_code.co_filename, frame.f_lineno)
+        number = self.loaders.setdefault(place, len(self.loaders))
+        value = self._enter(backend, "batch:%d:%d" % (number, position), "batch", "DataLoader", (),
+                            {}, value, frame, position)
+        self.derived.add(id(value))
+        self.trace.keep.append(value)
+        return value
+
+    def _enter(self, backend, key, kind, name, arguments, keywords, value, frame, position=None,
+               called=None):
         trace = self.trace
         if key not in trace.inputs and key in self.settings.infos:
             trace.inputs[key] = self.settings.infos[key]
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, why, frozen = sources.source_range(
-                name, arguments, keywords, backend.statistics(value))
-            given = self.users.target_name(file, line)
-            if backend.is_weight(value):
+                name, arguments, keywords, backend.statistics(value), value)
+            given = called or self.users.target_name(file, line)
+            if position is not None:
+                parts = (given or "").split(",")
+                given = parts[position] if position < len(parts) else "batch_%d" % position
+            if backend.is_float(value) and backend.is_weight(value):
                 kind, low, high, frozen = "weight", None, None, None
                 why = "made with requires_grad"
             if kind == "entering":
@@ -99,7 +117,8 @@ class Monitor:
             trace.inputs[key] = info
         info = trace.inputs[key]
         override = self.policy.overrides.get(key)
-        if override is not None or (self.policy.connect and not info.frozen):
+        if override is not None or (self.policy.connect and not info.frozen
+                                    and backend.is_float(value)):
             chosen = value if override is None else override
             replaced = backend.replace(value, chosen, self, key)
             if replaced is not None:
@@ -118,7 +137,8 @@ class Monitor:
             return
         self.trace.keep.append(value)
         self.derived.add(id(value))
-        if not backend.is_float(value) or frame is None:
+        if frame is None or self.fetching or \
+                not (backend.is_float(value) or sources.is_bytes(value)):
             return
         trace = self.trace
         if backend.is_weight(value):
@@ -133,7 +153,8 @@ class Monitor:
             trace.inputs[key] = self.settings.infos[key]
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
-            low, high, reason, _ = sources.source_range("data", (), {}, backend.statistics(value))
+            low, high, reason, _ = sources.source_range("data", (), {}, backend.statistics(value),
+                                                        value)
             name = local_name(frame, value) or weight_name(frame, value) or key.replace(":", "_")
             trace.inputs[key] = InputInfo(
                 key, kind, name, why, file, line, backend.copy(value),
@@ -194,7 +215,7 @@ class Monitor:
             shadow.after(backend, node, outputs, prepared)
         if self.gradient_watch is not None and keep:
             self.gradient_watch.register(node, outputs, inputs)
-        self._site_reached(backend, node)
+        self.reached(backend, node)
         if self.policy.stop_after is not None and trace.operations >= self.policy.stop_after:
             trace.stopped = "operations"
             raise StopRun()
@@ -271,7 +292,7 @@ class Monitor:
                     return
                 level.extend(producer.inputs)
 
-    def _site_reached(self, backend, node):
+    def reached(self, backend, node):
         trace = self.trace
         if not soft_assertions.known(node.name) or node.site is None:
             return
@@ -284,6 +305,15 @@ class Monitor:
             aims = backend.differentiate(node, trace)
             if aims:
                 trace.aims.setdefault(node.site, []).extend(aims)
+
+    def divided_by_zero(self, file, line):
+        """Plain numbers raise where arrays give Inf: a division in the user's own line."""
+        if file is None or not self.active:
+            return
+        node = Node(self.trace.operations, "div", None, (), {}, (), [], Site(file, line, "div"),
+                    "math")
+        self.fail(math_backend.BACKEND, "nonfinite", node,
+                  "a division of plain numbers raises ZeroDivisionError")
 
     # Regions -----------------------------------------------------------------------------------
 

@@ -5,11 +5,19 @@ import builtins
 import sys
 import types
 
+from . import loaders, math_backend
+from .archive import Archive
+
 
 _NUMPY_SOURCES = ("array", "asarray", "zeros", "ones", "full", "linspace", "arange", "eye",
                   "load", "loadtxt", "genfromtxt", "fromfile", "frombuffer")
 _NUMPY_RANDOM = ("rand", "randn", "random", "random_sample", "normal", "uniform", "standard_normal",
-                 "exponential", "poisson", "gamma", "beta", "dirichlet", "sample")
+                 "exponential", "poisson", "gamma", "beta", "dirichlet", "sample", "randint",
+                 "integers")
+# Modules that read images, and the functions that give an array.
+_IMAGE_READERS = {"cv2": ("imread", "imdecode"), "imageio": ("imread",), "imageio.v2": ("imread",),
+                  "imageio.v3": ("imread",), "skimage.io": ("imread",),
+                  "matplotlib.image": ("imread",), "matplotlib.pyplot": ("imread",)}
 
 
 class InputRequested(Exception):
@@ -44,8 +52,33 @@ def install(monitor, torch_mode):
         _numpy(patches, monitor)
     if "torch" in sys.modules:
         _torch(patches, monitor, torch_mode)
+    math_backend.install(patches, monitor)
+    _plots(patches)
     _regions(monitor)
     return patches
+
+
+def late_modules():
+    """Modules that a run may bring in and that are changed only from the next run on."""
+    return tuple(name in sys.modules for name in ["torch", "numpy"] + sorted(_IMAGE_READERS))
+
+
+def _plots(patches):
+    """Windows are not opened: the backend chosen by the environment (Agg) stays."""
+    matplotlib = sys.modules.get("matplotlib")
+    if matplotlib is not None:
+        patches.set(matplotlib, "use", lambda *arguments, **keywords: None)
+    cv2 = sys.modules.get("cv2")
+    for name in ("imshow", "waitKey", "destroyAllWindows", "namedWindow"):
+        if hasattr(cv2, name):
+            patches.set(cv2, name, lambda *arguments, **keywords: -1)
+
+
+def close_plots():
+    """Figures of one run do not pile up over the others."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None:
+        pyplot.close("all")
 
 
 def _numpy(patches, monitor):
@@ -65,7 +98,12 @@ def _numpy(patches, monitor):
         patches.set(owner, name, source)
 
     def made(name, arguments, keywords, result, depth):
-        if not monitor.active or not isinstance(result, (numpy.ndarray, float)):
+        if not monitor.active:
+            return result
+        if name == "load" and type(result).__name__ == "NpzFile":
+            frame, direct, _ = monitor.users.locate(depth + 1)
+            return Archive(result, monitor, frame) if direct else result
+        if not isinstance(result, (numpy.ndarray, float)):
             return result
         frame, direct, _ = monitor.users.locate(depth + 1)
         if frame is None or not direct:
@@ -84,6 +122,9 @@ def _numpy(patches, monitor):
         wrap(numpy, name)
     for name in _NUMPY_RANDOM:
         wrap(numpy.random, name)
+    for module, functions in _IMAGE_READERS.items():
+        for name in functions:
+            wrap(sys.modules.get(module), name)
 
     original_rng = numpy.random.default_rng
 
@@ -128,9 +169,8 @@ def _torch(patches, monitor, torch_mode):
             return monitor.created(torch_mode.backend, "from_numpy", (), {}, value, frame)
         return value
     patches.set(torch, "from_numpy", from_numpy)
-    # Compiled code would run where nobody watches; it computes the same.
-    if hasattr(torch, "compile"):
-        patches.set(torch, "compile", _as_it_is)
+    loaders.install(patches, monitor, torch_mode)
+    _compiled(patches, monitor, torch)
     if not _CUDA:
         xpu = getattr(torch, "xpu", None)
         _CUDA.append(torch.cuda.is_available() or (xpu is not None and xpu.is_available()))
@@ -199,10 +239,29 @@ _CURRENT = [None]
 _CUDA = []
 
 
-def _as_it_is(model=None, **keywords):
-    if model is None:
-        return lambda function: function
-    return model
+def _compiled(patches, monitor, torch):
+    """Compiled code would run where nobody watches; as ordinary Python it computes the same."""
+    def as_it_is(model=None, *arguments, **keywords):
+        if model is None:
+            return lambda function: function
+        # TorchScript objects can be saved; here there is nothing to save.
+        if not hasattr(model, "save"):
+            try:
+                model.save = lambda *arguments, **keywords: None
+            except (AttributeError, TypeError):
+                return model
+        return model
+
+    if hasattr(torch, "compile"):
+        patches.set(torch, "compile", as_it_is)
+    patches.set(torch.jit, "script", as_it_is)
+    patches.set(torch.jit, "trace", as_it_is)
+    original = torch.jit.load
+
+    def load(*arguments, **keywords):
+        monitor.trace.unseen.append("what is inside a model that torch.jit.load brings in")
+        return original(*arguments, **keywords)
+    patches.set(torch.jit, "load", load)
 
 
 def _count_step(optimizer, arguments, keywords):

@@ -79,6 +79,7 @@ class Program:
                     self._guarded(monitor)
         finally:
             applied.restore()
+            patches.close_plots()
             if remove_numpy is not None:
                 remove_numpy()
             if torch is not None:
@@ -115,6 +116,8 @@ class Program:
             raise
         except BaseException as error:
             trace.error = self._describe(error)
+            if isinstance(error, ZeroDivisionError):
+                monitor.divided_by_zero(*trace.error[2:])
 
     def _describe(self, error):
         file, line = None, None

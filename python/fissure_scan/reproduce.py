@@ -2,6 +2,7 @@
 
 import base64
 import os
+import sys
 import zlib
 
 from . import names, sources
@@ -18,8 +19,10 @@ def script(program, found, folder):
         failure.name, failure.site.line, os.path.basename(failure.site.file), failure.detail),
         "", "Exits with 1 when the failure reproduces, with 0 when it does not.", '"""', "",
         "import base64, os, sys, warnings, zlib", ""]
-    torch_used = failure.library == "torch" or any(
-        found.search.baseline.inputs[key].library == "torch" for key in found.overrides)
+    # Inputs are counted in the order they are made, those of torch among them.
+    torch_used = failure.library == "torch" or "torch" in sys.modules and (
+        failure.library == "math" or any(
+            info.library == "torch" for info in found.search.baseline.inputs.values()))
     lines.append("import numpy")
     if torch_used:
         lines.append("import torch")
@@ -165,6 +168,13 @@ def _recorded(failure):
 
 
 def _operation_alone(failure):
+    if failure.library == "math":
+        if failure.function is None:
+            return None
+        name = failure.function.__name__
+        return ["import math", "try:", "    print(math.%s(%s))" % (
+            name, ", ".join(_argument(value) for value in failure.arguments)),
+            "except (ValueError, OverflowError) as error:", "    print('math.%s:', error)" % name]
     if failure.library == "numpy" and failure.oracle == "wraparound":
         dtype = str(failure.output.dtype)
         return ["operand = %s" % _literal(failure.arguments[0]),

@@ -5,7 +5,8 @@ import os
 import sys
 import time
 
-from . import numpy_precision, precision, reproduce, soft_assertions, targets, variations
+from . import (numpy_precision, patches, precision, reproduce, soft_assertions, targets,
+               variations)
 from .candidates import Variable
 from .fix_check import FixCheck
 from .monitor import Policy
@@ -47,14 +48,15 @@ class Session:
                 self.channel.emit("failed", kind="target", message=problem, file=self.program.file,
                                   line=None)
                 return False
-        preloaded = "torch" in sys.modules, "numpy" in sys.modules
+        preloaded = patches.late_modules()
         limit = self.plan["own_run_timeout"]
         self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
-        if preloaded != ("torch" in sys.modules, "numpy" in sys.modules) \
-                and self.baseline.error is None:
+        if preloaded != patches.late_modules() and self.baseline.error is None:
             # A module of the program brought the library in; only now can it be watched.
             self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
         trace = self.baseline
+        for text in dict.fromkeys(trace.unseen):
+            self._note("not seen: %s" % text)
         self.channel.emit("own_run", seconds=trace.seconds, operations=trace.operations,
                           stopped=trace.stopped, error=trace.error, exit_code=trace.exit_code,
                           training_steps=max(trace.optimizer_steps, trace.backward_calls),

@@ -35,7 +35,8 @@ def _shorter(search, current, fails, spent):
         mixed = {}
         for key, value in current.items():
             own = search.by_key[key].own
-            mixed[key] = own + (value - own) * share if value.shape == own.shape else value
+            mixed[key] = search.by_key[key].settle(own + (value - own) * share) \
+                if value.shape == own.shape else value
         return mixed
     low, high = 0.0, 1.0
     for step in range(10):

@@ -31,10 +31,43 @@ FILLS = {"normal", "uniform", "zero", "fill", "copy", "exponential", "random", "
 IS_SOURCE = set(RANDOM) | LITERAL | CONSTANT
 
 
-def source_range(name, arguments, keywords, values):
+# A grid this fine is no accident: v * 255 is whole for every element.
+_GRID = 1e-3
+_LEAST_PIXELS = 16
+
+
+def is_bytes(value):
+    """Eight-bit data: an image, or part of one."""
+    return str(getattr(value, "dtype", "")) in ("uint8", "torch.uint8") and len(value.shape) >= 1
+
+
+def image_range(value, minimum, maximum, whole, count):
+    """(low, high, why) of an array that looks like an image, else None."""
+    if count < _LEAST_PIXELS or minimum < 0.0:
+        return None
+    if maximum <= 1.0 and not whole and _on_grid(value):
+        return 0.0, 1.0, "an image scaled to [0, 1]"
+    shape = tuple(value.shape)
+    if whole and 1.0 < maximum <= 255.0 and len(shape) >= 3 and \
+            (shape[-1] in (1, 3, 4) or shape[-3] in (1, 3, 4)):
+        return 0.0, 255.0, "an image of 8 bits"
+    return None
+
+
+def _on_grid(value):
+    scaled = (value.detach().double() if hasattr(value, "detach") else value.astype("float64"))
+    scaled = scaled.reshape(-1)[:4096] * 255.0
+    return bool((abs(scaled - scaled.round()) < _GRID).all())
+
+
+def source_range(name, arguments, keywords, values, value=None):
     """(low, high, why, frozen_reason) of a source call whose own values are `values` (float64 list
     stats: minimum, maximum, whole numbers only)."""
     minimum, maximum, whole, count = values
+    if is_bytes(value):
+        top = 1.0 if count and minimum >= 0.0 and maximum <= 1.0 else 255.0
+        return 0.0, top, "data of 8 bits" if top > 1.0 else "all values are 0 or 1", \
+            None if name not in CONSTANT else "a constant of the program"
     if name in ("uniform",):
         low = arguments[0] if arguments else keywords.get("low", 0.0)
         high = arguments[1] if len(arguments) > 1 else keywords.get("high", 1.0)
@@ -48,6 +81,9 @@ def source_range(name, arguments, keywords, values):
         return None, None, "a constant of the program", "a constant of the program"
     if count >= 4 and whole and minimum == 0.0 and maximum == 1.0:
         return 0.0, 1.0, "all values are 0 or 1", None
+    image = image_range(value, minimum, maximum, whole, count) if value is not None else None
+    if image is not None:
+        return image + (None,)
     if count == 1:
         return None, None, "a literal number", "a single literal number"
     return None, None, "data of the program", None

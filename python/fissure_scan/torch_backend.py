@@ -132,6 +132,8 @@ class TorchBackend:
             return None
         info = monitor.trace.inputs[key]
         fresh = _as_tensor(chosen, value.dtype)
+        if not value.dtype.is_floating_point:
+            return fresh
         if value.requires_grad or info.kind == "weight":
             if value.requires_grad:
                 fresh.requires_grad_(True)
@@ -351,6 +353,8 @@ class TorchMode(TorchFunctionMode):
         if tensor.requires_grad and name in ("numpy", "__array__") and monitor.policy.connect:
             arguments = (tensor.detach(),) + tuple(arguments[1:])
         result = function(*arguments, **keywords)
+        if type(result) is float:
+            monitor.taken[id(result)] = (result, tensor)
         if tensor.dtype.is_floating_point and tensor.numel() <= 16:
             monitor.trace.observed.extend(float(item) for item in tensor.detach().flatten())
         elif not self.backend.finite(tensor):

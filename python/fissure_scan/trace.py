@@ -120,6 +120,7 @@ class Trace:
         self.aims = {}              # site -> list of (label, distance, {key: gradient})
         self.seconds = 0.0
         self.gradient_bad = False
+        self.unseen = []            # parts of the program that cannot be watched
         self.autocasts = []         # (device, dtype) of the autocast contexts the program made
         self.short_batches = False  # a loader may give a last batch of any size
         self.result = None

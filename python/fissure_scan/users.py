@@ -66,6 +66,12 @@ def _assignment_targets(filename):
             targets = node.targets
         elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
             targets = [node.target]
+        elif isinstance(node, ast.For):
+            # Only the line of the loop itself; what stands inside has names of its own.
+            text = _target_text(node.target)
+            if text:
+                names.setdefault(node.lineno, _loop_names(node, text))
+            continue
         else:
             continue
         text = _target_text(targets[0])
@@ -73,6 +79,13 @@ def _assignment_targets(filename):
             for line in range(node.lineno, (getattr(node, "end_lineno", None) or node.lineno) + 1):
                 names.setdefault(line, text)
     return names
+
+
+def _loop_names(loop, text):
+    """The names of a loop; the counter of `enumerate` is none of the batch's."""
+    if getattr(getattr(loop.iter, "func", None), "id", None) == "enumerate":
+        return text.partition(",")[2] or text
+    return text
 
 
 def _target_text(target):

@@ -156,7 +156,7 @@ class Variations:
         infos = [info for info in self.baseline.inputs.values()
                  if info.kind != "weight" and info.value is not None]
         # A size counts as an input where the data come from outside the script's own lines.
-        outside = self.baseline.short_batches or any(info.kind in ("parameter", "entering") or info.origin in (
+        outside = self.baseline.short_batches or any(info.kind in ("parameter", "batch", "entering") or info.origin in (
             "load", "loadtxt", "genfromtxt", "fromfile") for info in infos)
         for how in resize.variants([tuple(info.shape()) for info in infos]):
             if self.search.over():
@@ -196,7 +196,8 @@ class Variations:
             overrides=overrides, watch_gradients=search.trains, stop_after=search.far_horizon,
             backward_limit=1, time_limit=search.time_limit))
         search.runs += 1
-        if trace.error is not None and trace.error[0] in _REFUSALS:
+        if trace.error is not None and trace.error[0] in _REFUSALS \
+                and not any(failure.library == "math" for failure in trace.failures):
             # The program itself refuses the value: it is outside what it accepts.
             return []
         return [failure for failure in trace.failures

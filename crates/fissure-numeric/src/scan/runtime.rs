@@ -12,6 +12,7 @@ macro_rules! files {
 pub const FILES: &[(&str, &str)] = files![
     "__init__.py",
     "__main__.py",
+    "archive.py",
     "arguments.py",
     "candidates.py",
     "constants.py",
@@ -21,7 +22,9 @@ pub const FILES: &[(&str, &str)] = files![
     "findings.py",
     "fix_check.py",
     "gradient_watch.py",
+    "loaders.py",
     "low_precision.py",
+    "math_backend.py",
     "monitor.py",
     "monitor_tools.py",
     "names.py",

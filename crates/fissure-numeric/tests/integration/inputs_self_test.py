@@ -478,6 +478,147 @@ def _():
     check(not scan.problem(), scan)
 
 
+# Data from outside -------------------------------------------------------------------------------
+
+@case("an image of bytes is an input from 0 to 255 and stays whole numbers")
+def _():
+    scan = Scan({"program.py": """\
+        import numpy as np
+        import torch
+
+        class Picture:
+            def __array__(self, dtype=None, copy=None):
+                return (np.arange(48) * 5 % 200 + 20).astype("uint8").reshape(4, 4, 3)
+
+        pixels = np.asarray(Picture())
+        image = torch.from_numpy(pixels / 255.0)
+        print((image / image.max()).sum().item(), np.log(pixels / 255.0).sum())
+        """})
+    check((scan.inputs["pixels"]["low"], scan.inputs["pixels"]["high"]) == (0.0, 255.0), scan)
+    found = scan.at(10)
+    check(found and found["severity"] == "critical", scan)
+    values = found["input"]["pixels"]["values"]
+    check(all(value == int(value) and 0 <= value <= 255 for value in values), scan)
+    check(all(scan.reproduces(record) for record in scan.findings), scan)
+
+
+@case("a tensor of bytes and an image that was scaled elsewhere keep their ranges")
+def _():
+    scan = Scan({"reader.py": "", "program.py": """\
+        import sys
+        import torch
+
+        def scaled():
+            # Stands for a library: nobody watches.
+            return OUTSIDE["image"].clone()
+
+        photo = torch.randint(0, 256, (3, 4, 4), dtype=torch.uint8)
+        OUTSIDE = {"image": torch.tensor([[(7 * i) % 256 for i in range(64)]]).float().div(255)}
+        print(torch.log(photo.float() / 255 + 0.1).sum().item())
+        """})
+    check((scan.inputs["photo"]["low"], scan.inputs["photo"]["high"]) == (0.0, 255.0), scan)
+    check(not scan.at(10), scan)
+    from fissure_scan import sources
+    image = torch.arange(64).float() / 255
+    check(sources.image_range(image, 0.0, 0.25, False, 64)[:2] == (0.0, 1.0), "scaled")
+    check(sources.image_range(torch.rand(64), 0.0, 0.99, False, 64) is None, "not scaled")
+
+
+@case("a batch of a loader over files is one input with its name")
+def _():
+    scan = Scan({"program.py": """\
+        import struct
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        class Files(Dataset):
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                raw = bytearray(struct.pack("3f", 1.0 + index, 2.0, 3.0))
+                return torch.frombuffer(raw, dtype=torch.float32), index
+
+        for number, (points, labels) in enumerate(DataLoader(Files(), batch_size=4)):
+            print(torch.log(points).sum().item())
+        """})
+    check(scan.inputs["points"]["kind"] == "batch", scan)
+    check(scan.inputs["points"]["shape"] == [4, 3], scan)
+    found = scan.at(14)
+    check(found and "points" in found["input"], scan)
+    check(scan.reproduces(found), scan)
+
+
+@case("tensors and archives that are loaded from files are inputs")
+def _():
+    raw = io.BytesIO()
+    torch.save({"x": torch.tensor([1.0, 2.0]), "name": "n"}, raw)
+    archive = io.BytesIO()
+    numpy.savez(archive, a=numpy.array([1.0, 2.0]), b=numpy.array([3, 4]))
+    scan = Scan({"data.pt": raw.getvalue(), "data.npz": archive.getvalue(), "program.py": """\
+        import numpy as np
+        import torch
+        data = torch.load("data.pt")
+        print(torch.log(data["x"]).sum().item())
+        with np.load("data.npz") as held:
+            table = held["a"]
+            print(held.files, held["b"].sum())
+        print(np.sqrt(table).sum())
+        """})
+    check(scan.at(4) and scan.at(8), scan)
+    check(all(scan.reproduces(record) for record in scan.findings), scan)
+
+
+@case("functions of math are sites, steered through item, and end the program where they fail")
+def _():
+    scan = Scan({"program.py": """\
+        import math
+        from math import log
+        import torch
+        x = torch.rand(4)
+        y = torch.randn(4)
+        a = (x.mean() - 0.2).item()
+        print(log(a), math.exp(y.sum().item()))
+        """})
+    sites = [site["function"] for site in scan.events.of("understood")[0]["sites"]]
+    check("log" in sites and "exp" in sites, scan)
+    found = [record for record in scan.findings if record["site"]["line"] == 7]
+    check(sorted(record["producer"] for record in found) == ["exp", "log"], scan)
+    check(all(scan.reproduces(record) for record in found), scan)
+
+
+@case("a division of plain numbers by zero is found")
+def _():
+    scan = Scan({"program.py": """\
+        import torch
+        x = torch.rand(4)
+        total = (x > 0.25).sum().item()
+        print(1.0 / total)
+        """})
+    found = scan.at(4)
+    check(found and found["producer"] == "div", scan)
+    check(scan.reproduces(found), scan)
+
+
+@case("scripted and traced functions are seen inside")
+def _():
+    scan = Scan({"program.py": """\
+        import torch
+
+        @torch.jit.script
+        def inner(x):
+            return torch.log(x)
+
+        traced = torch.jit.trace(lambda x: torch.sqrt(x - 0.5), torch.ones(2))
+        x = torch.rand(4)
+        print(inner(x).sum().item(), traced(x).sum().item())
+        traced.save("traced.pt")
+        """})
+    check(scan.at(5) and scan.at(7), scan)
+    check(all(scan.reproduces(record) for record in scan.findings), scan)
+    check(not os.path.exists(os.path.join(scan.folder, "traced.pt")), scan)
+
+
 # Low precision -----------------------------------------------------------------------------------
 
 @case("data that float16 cannot hold is a note for a program that computes in float32")
