@@ -250,12 +250,12 @@ def inexact(observed, expected, path, bound, prepare):
         import numpy as library
     else:
         import torch as library
-    prepare = imports + prepare
     prepare.append("observed, expected = observed%s, expected%s" % (first, second))
     nan = library.isnan(observed)
     wrong = nan != library.isnan(expected)
     if wrong.any():
-        lines = prepare + ["wrong = %sisnan(observed) != %sisnan(expected)" % (numpy, numpy)]
+        lines = imports + prepare
+        lines.append("wrong = %sisnan(observed) != %sisnan(expected)" % (numpy, numpy))
         return Difference(
             "nan placement", path, observed[wrong][:8], expected[wrong][:8], lines + SHOW
         )
@@ -263,7 +263,7 @@ def inexact(observed, expected, path, bound, prepare):
     if infinite.any():
         wrong = infinite & (observed != expected) & ~nan
         if wrong.any():
-            lines = prepare + [
+            lines = imports + prepare + [
                 "wrong = (%sisinf(observed) | %sisinf(expected)) & (observed != expected)"
                 % (numpy, numpy)
             ]

@@ -1,0 +1,160 @@
+"""The same call gives another result the second time, with more rows beside it, or with two threads.
+
+# What it does
+
+Makes the call twice with the same state of the random generator. If the first dimension is a batch
+(found out by trying: overwriting one row of the input changes that row of the result and no other),
+makes it with single rows. If tensors are large enough to be shared between threads, makes it with
+two threads.
+
+# Why it matters
+
+What cannot be repeated cannot be debugged. A result that depends on the other rows of a batch is
+wrong for a server that puts requests of strangers into one batch.
+
+# When it stays silent
+
+- The function returns memory that nobody has written, addresses, times or seeds.
+- The difference is rounding by the measure of the same call in `float64`.
+- Rows depend on each other or on their position (a normalisation over the batch, `cumsum`, `tril`).
+- A single row is refused: a shape can be required.
+
+# Example
+
+```text
+torch.foo(x)[2] != torch.foo(x[2:3])[0]
+```
+"""
+
+from _fissure.oracles import compare
+from _fissure.oracles.call import Report
+from _fissure.oracles.locality import local
+
+PRICE = 8
+#: Documented to differ from one run to the next.
+DIFFERS = frozenset(
+    "empty empty_like empty_permuted empty_strided new_empty new_empty_strided resize resize_as "
+    "seed data_ptr storage untyped_storage memory_address id time is_shared getpid".split()
+)
+#: Parts of names of functions for which the number of a row means something.
+POSITIONAL = (
+    "tril triu diag scatter index put take mask eye roll narrow select slice gather pad vander "
+    "meshgrid cartesian block kron strided window split chunk cum flip rot90 sort fold embedding_bag"
+).split()
+#: Elements from which PyTorch shares work between threads.
+SHARED = 1 << 15
+
+
+def check(call):
+    name = call.path.rpartition(".")[2].rstrip("_")
+    if name in DIFFERS:
+        return
+    if not call.stable:
+        report = second_run(call)
+        if report is not None:
+            yield report
+        return
+    if call.random or call.mutates:
+        return
+    report = single_rows(call, name) or two_threads(call)
+    if report is not None:
+        yield report
+
+
+def second_run(call):
+    again, error = call.attempt(call.build())
+    if error is not None:
+        source = call.variant_source([], None)
+        return Report(
+            "second run: raises %s" % type(error).__name__,
+            repr(error),
+            compare.short(call.baseline),
+            source,
+        )
+    found = compare.difference(again, call.baseline)
+    if found is None:
+        return None
+    texts = compare.short(found.observed), compare.short(found.expected)
+    source = call.variant_source([], found)
+    return Report("second run: " + found.kind, texts[0], texts[1], source)
+
+
+def single_rows(call, name):
+    """Rows of a batch alone."""
+    if any(word in name for word in POSITIONAL):
+        return None
+    leaf = first_tensor(call.baseline)
+    if leaf is None or leaf.dim() < 1 or leaf.shape[0] < 3:
+        return None
+    rows = leaf.shape[0]
+    arguments = call.build()
+    batched = []
+    for place, tensor in call.tensors(arguments):
+        if not is_dense(tensor) or tensor.dim() < 1 or tensor.shape[0] != rows:
+            continue
+        if place.part < 2 and call.is_layer:
+            continue
+        answer = local(call, place, rows, (1, rows - 1), flat=False)
+        if answer is None:
+            return None
+        if answer:
+            batched.append(place)
+    if not batched:
+        return None
+    for row in (rows - 1, 0):
+        text = "[%d:%d]" % (row, row + 1)
+        lines = [place.assignment(arguments, place.expression + text) for place in batched]
+        changed = call.build()
+        for place in batched:
+            changed = changed.replace(place, changed.get(place)[row : row + 1])
+        expected = ("%s" + text, lambda result, row=row: rows_of(result, row))
+        report = compare_rows(call, lines, changed, expected)
+        if report is not None:
+            return report
+    return None
+
+
+def compare_rows(call, lines, changed, expected):
+    """Only for a result that is one tensor, since the rows of each part would have to be found."""
+    if not compare.is_torch(call.baseline):
+        return None
+    report = call.compare_variant("one row of the batch", lines, changed, None, expected)
+    if report is None or "raises" in report.detail or report.detail.endswith(("shape", "type")):
+        return None
+    return report
+
+
+def rows_of(result, row):
+    return result[row : row + 1]
+
+
+def first_tensor(result):
+    for _, leaf in compare.leaves(result):
+        if is_dense(leaf):
+            return leaf
+    return None
+
+
+def is_dense(value):
+    return (
+        compare.is_torch(value)
+        and str(value.layout) == "torch.strided"
+        and not value.is_quantized
+    )
+
+
+def two_threads(call):
+    sizes = [compare.count(tensor) for _, tensor in call.tensors(call.used)]
+    if max(sizes or [0]) < SHARED or not hasattr(call.library, "set_num_threads"):
+        return None
+    change = ["torch.set_num_threads(2)"]
+    call.library.set_num_threads(2)
+    try:
+        report = call.compare_variant("two threads", change, call.build())
+    finally:
+        call.library.set_num_threads(1)
+    if report is not None:
+        report.source = report.source.replace(
+            "def check():\n", "def check():\n    torch.set_num_threads(1)\n"
+        )
+    return report

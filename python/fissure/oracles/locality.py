@@ -1,0 +1,65 @@
+"""Does a part of the result depend on one part of the input only? Found out by trying: one part of
+one argument is overwritten with another part of it, so that all values stay of the kind that they
+were, and the result is compared with the one before."""
+
+from _fissure.oracles import compare
+
+
+def local(call, place, dimension_size, positions, flat):
+    """True when overwriting part `j` of the tensor at `place` changes at most part `j` of the
+    result, for each of `positions`, and does change it at least once; None when nothing ever
+    changes; False otherwise. Parts are elements (`flat`) or rows."""
+    seen = None
+    for position in positions:
+        arguments = call.build()
+        tensor = arguments.get(place)
+        changed = overwritten(tensor, position, dimension_size, flat)
+        if changed is None:
+            continue
+        result, error = call.attempt(arguments.replace(place, changed))
+        if error is not None:
+            return False
+        answer = only_part(call.baseline, result, position, flat)
+        if answer is False:
+            return False
+        seen = seen or answer
+    return seen
+
+
+def overwritten(tensor, position, size, flat):
+    """A copy with part `position` replaced by another part that differs from it, or None."""
+    copy = tensor.clone()
+    parts = copy.view(-1) if flat else copy
+    for other in range(size):
+        if other != position and not same(parts[other], parts[position]):
+            parts[position] = parts[other]
+            return copy
+    return None
+
+
+def same(first, second):
+    """Equal in every element, NaN included."""
+    equal = (first == second) | ((first != first) & (second != second))
+    return bool(equal.all())
+
+
+def only_part(before, after, position, flat):
+    """None: nothing changed. True: only this part. False: another part."""
+    seen = None
+    for (_, first), (_, second) in zip(compare.leaves(before), compare.leaves(after)):
+        if not compare.is_torch(first):
+            continue
+        if not compare.is_torch(second) or first.shape != second.shape:
+            return False
+        first, second = compare.plain(first)[0], compare.plain(second)[0]
+        if first.dim() == 0 and not flat:
+            return False
+        equal = (first == second) | ((first != first) & (second != second))
+        equal = equal.reshape(-1) if flat else equal.reshape(equal.shape[0], -1)
+        here = bool(equal[position].all())
+        equal[position] = True
+        if not bool(equal.all()):
+            return False
+        if not here:
+            seen = True
+    return seen

@@ -1,0 +1,44 @@
+"""Are the numbers of an input of ordinary size? An overflow on the way explains a NaN."""
+
+from _fissure.oracles import compare
+
+LARGEST = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895e38,
+    "float32": 3.4028e38,
+    "float64": 1.797e308,
+    "complex64": 3.4028e38,
+    "complex128": 1.797e308,
+}
+#: A setting beyond this is no sensible exponent, factor or temperature.
+LARGE_SETTING = 1024.0
+
+
+def is_ordinary(call, arguments, finite):
+    """No number so large that its square overflows its type, or so small that its reciprocal does;
+    with `finite`, no NaN and no infinity either. Integers count as `float32`, which they become
+    as soon as they meet a float."""
+    for _, value in arguments.values(call.parameter):
+        if compare.is_tensor(value):
+            if not is_ordinary_tensor(value, finite):
+                return False
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            if value != value or abs(value) > LARGE_SETTING:
+                return False
+    return True
+
+
+def is_ordinary_tensor(value, finite):
+    name = compare.dtype_name(value)
+    if name not in LARGEST and not name.startswith(("int", "uint")):
+        return True
+    if compare.count(value) == 0:
+        # The mean of nothing is NaN by definition.
+        return not finite
+    largest = LARGEST.get(name, LARGEST["float32"])
+    size = abs(compare.wide(compare.plain(value)[0])[0])
+    if finite and bool((~(size < float("inf"))).any()):
+        return False
+    odd = (size > largest**0.5) & (size < float("inf"))
+    odd = odd | ((size > 0.0) & (size < 1.0 / largest))
+    return not bool(odd.any())
