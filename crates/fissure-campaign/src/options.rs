@@ -25,12 +25,25 @@ pub struct RunOptions {
     pub save: bool,
     /// Write a plain Python script for each kept input.
     pub scripts: bool,
+    /// Names of the oracles whose verdicts count.
+    pub oracles: Vec<String>,
+    /// What the specs say is taken for what the library documents: an input accepted or rejected
+    /// against them is a finding.
+    pub trust_specs: bool,
     /// Which accepted inputs the comparing oracles look at.
     pub judging: JudgingOptions,
     /// Wall-clock time for the whole run.
     pub total_time: Option<Duration>,
     /// Continue what an earlier process did in the folder.
     pub resume: bool,
+    /// Time for making one failing input smaller; `None`: it is reported as it is.
+    pub shrink_time: Option<Duration>,
     /// Runs of a finding's script in fresh processes, when all of them fail; more if one does not.
     pub confirm_runs: u32,
+}
+
+impl RunOptions {
+    pub fn has_oracle(&self, name: &str) -> bool {
+        self.oracles.iter().any(|oracle| oracle == name)
+    }
 }

@@ -4,7 +4,7 @@ mod progress;
 mod table;
 
 pub use progress::{Progress, Style};
-pub use table::{acceptance_line, api_table, closing_line};
+pub use table::{acceptance_line, api_table, closing_line, oracle_table};
 
 /// A duration as people say it: `850 ms`, `12.4 s`, `3 min 20 s`.
 pub fn human_duration(duration: std::time::Duration) -> String {

@@ -25,6 +25,11 @@ pub fn api_table(summary: &RunSummary) -> String {
     for api in &summary.apis {
         table.add_row(row(api));
     }
+    lines(table)
+}
+
+/// Names to the left, figures to the right.
+fn lines(mut table: Table) -> String {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
         column.set_cell_alignment(CellAlignment::Right);
@@ -74,6 +79,28 @@ fn row(api: &ApiSummary) -> [String; 10] {
         rate,
         human_duration(api.elapsed),
     ]
+}
+
+/// One row per oracle that made calls of its own: inputs, reports, what it cost. Empty when none did.
+pub fn oracle_table(summary: &RunSummary) -> String {
+    let oracles = summary.oracles();
+    if oracles.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["oracle", "judged", "reports", "time", "per input"]);
+    for (name, tally) in &oracles {
+        let each = tally.time.as_secs_f64() / tally.inputs.max(1) as f64;
+        table.add_row([
+            (*name).to_owned(),
+            tally.inputs.to_string(),
+            tally.reports.to_string(),
+            human_duration(tally.time),
+            format!("{:.2} ms", each * 1e3),
+        ]);
+    }
+    lines(table)
 }
 
 /// The last line: what was found, in one sentence.

@@ -26,6 +26,8 @@ enum Command {
     Scan(Box<command::scan::ScanArgs>),
     /// Fuzz API functions from constraint files
     Fuzz(Box<command::fuzz_args::FuzzArgs>),
+    /// Apply oracles to the inputs that a run kept
+    Judge(Box<command::judge::JudgeArgs>),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
     /// List what counts as a failure
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Scan(args) => command::scan::run(*args),
         Command::Fuzz(args) => command::fuzz::run(*args),
+        Command::Judge(args) => command::judge::run(*args),
         Command::Specs(args) => command::specs::run(args),
         Command::Oracles(args) => command::oracles::run(args),
         Command::Env(args) => command::env::run(args),

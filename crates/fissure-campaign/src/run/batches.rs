@@ -110,7 +110,7 @@ impl Run<'_> {
             // Whatever ended a process came as an event of its own, at once.
             if matches!(
                 execution.outcome,
-                Outcome::Accepted { nan: true } | Outcome::Rejected(_)
+                Outcome::Accepted { .. } | Outcome::Rejected(_)
             ) {
                 self.look(at, input, execution)?;
             }

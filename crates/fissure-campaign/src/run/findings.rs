@@ -24,12 +24,21 @@ impl Run<'_> {
         let judge = JudgeOptions {
             check_nan: self.options.check_nan,
         };
-        let Some(verdict) = fissure_judge::judge(api, input, execution, &judge) else {
-            return Ok(());
-        };
-        self.remember(at, &verdict, input, execution)
+        if let Some(verdict) = fissure_judge::judge(api, input, execution, &judge) {
+            return self.remember(at, &verdict, input, execution);
+        }
+        let trusted = self.options.trust_specs;
+        if let Some((verdict, report)) = fissure_judge::documentation(input, execution, trusted)
+            && self.options.has_oracle(&verdict.oracle)
+        {
+            let mut execution = execution.clone();
+            execution.reports.push(report);
+            return self.remember(at, &verdict, input, &execution);
+        }
+        Ok(())
     }
 
+    /// Keeps a failure that no earlier one is the same as, if its oracle was asked.
     pub(super) fn remember(
         &mut self,
         at: usize,
@@ -37,6 +46,9 @@ impl Run<'_> {
         input: &ConcreteInput,
         execution: &Execution,
     ) -> Result<(), CampaignError> {
+        if !self.options.has_oracle(&verdict.oracle) {
+            return Ok(());
+        }
         let api = self.apis[at];
         let observed = self.collector.observe(api, verdict, input, execution);
         if let Observed::New(signature) = observed {

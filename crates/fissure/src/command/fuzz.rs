@@ -62,6 +62,7 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
             println!("{}", serde_json::to_string(&summary)?);
         } else {
             print!("\n{}\n", fissure_report::api_table(&summary));
+            print!("{}", fissure_report::oracle_table(&summary));
             if let Some(line) = fissure_report::acceptance_line(&summary) {
                 println!("{line}");
             }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::judging::JudgingArgs;
 use crate::target::TargetArgs;
 
 /// Fuzz API functions from constraint files.
@@ -64,6 +65,10 @@ pub struct FuzzArgs {
         allow_negative_numbers = true
     )]
     pub max_time: Option<f64>,
+
+    /// Seconds for the whole run, shared among the APIs; -1 is without end [default: the profile's]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub total_time: Option<f64>,
 
     /// Seconds one input may take [default: 10, in DocTer's form 5]
     #[arg(long, value_name = "SECONDS")]
@@ -154,6 +159,9 @@ pub struct FuzzArgs {
     /// Every API's start and end, and its commonest reasons for rejection
     #[arg(long)]
     pub verbose: bool,
+
+    #[command(flatten)]
+    pub judging: JudgingArgs,
 
     // Last, because its heading holds for everything after it.
     #[command(flatten)]

@@ -10,6 +10,7 @@ use fissure_model::{Mode, Spec};
 use fissure_spec::{DtypeConfig, Warning};
 
 use super::fuzz_args::{FuzzArgs, ModeArg};
+use super::judging::Judging;
 use super::session::{seconds_of, workers};
 use crate::exit_status::usage;
 
@@ -53,10 +54,23 @@ impl Plan {
         if let Some(docter) = &docter {
             generate.dtypes = Some(docter.dtypes.dtypes());
         }
+        let judging = Judging::new(&args.judging)?;
+        let total_time = match args.total_time {
+            Some(-1.0) => None,
+            Some(seconds) if seconds > 0.0 => Some(seconds_of(seconds, "--total-time")?),
+            Some(n) => {
+                return Err(usage(format!(
+                    "--total-time {n}: give seconds, or -1 for no end"
+                )));
+            }
+            None => judging.time(),
+        };
+        // A run with a time for the whole ends by the clock, not by a count.
+        let timed = total_time.is_some() || judging.is_endless();
         let max_inputs = match args.max_iter {
             Some(n) if n > 0 => Some(n as u64),
             Some(-1) => None,
-            None | Some(0) if args.max_time.is_some() => None,
+            None | Some(0) if args.max_time.is_some() || timed => None,
             None | Some(0) => Some(DEFAULT_INPUTS),
             Some(n) => {
                 return Err(usage(format!(
@@ -93,26 +107,32 @@ impl Plan {
         } else {
             repair(specs)
         };
+        let max_time = max_time.or_else(|| Some(share_of(total_time?, specs.len(), workers)));
+        let mut run = RunOptions {
+            seed,
+            workers,
+            generate,
+            check_nan: args.check_nan || !is_docter,
+            max_inputs,
+            max_time,
+            max_hangs: args.max_hangs,
+            save: args.save,
+            scripts: args.gen_script,
+            oracles: Vec::new(),
+            trust_specs: false,
+            judging: JudgingOptions::default(),
+            total_time,
+            resume: false,
+            shrink_time: None,
+            confirm_runs: 1,
+        };
+        judging.apply(&args.judging, &mut run)?;
         Ok(Plan {
             specs,
             warnings,
             repairs,
             timeout: seconds_of(timeout, "--timeout")?,
-            run: RunOptions {
-                seed,
-                workers,
-                generate,
-                check_nan: args.check_nan || !is_docter,
-                max_inputs,
-                max_time,
-                max_hangs: args.max_hangs,
-                save: args.save,
-                scripts: args.gen_script,
-                judging: JudgingOptions::default(),
-                total_time: None,
-                resume: false,
-                confirm_runs: 1,
-            },
+            run,
             workdir,
         })
     }
@@ -254,6 +274,13 @@ fn repair(specs: Vec<Spec>) -> (Vec<Spec>, Vec<String>) {
             })
             .collect();
     (specs, repairs)
+}
+
+/// Time for one API when all share `total`: one API more than there are workers is under way at a
+/// time.
+fn share_of(total: Duration, apis: usize, workers: usize) -> Duration {
+    let lanes = apis.min(workers + 1) as f64;
+    total.mul_f64(lanes / apis.max(1) as f64)
 }
 
 fn share(value: Option<f64>, flag: &str) -> anyhow::Result<Option<f64>> {

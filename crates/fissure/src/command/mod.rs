@@ -5,6 +5,8 @@ pub mod env;
 pub mod fuzz;
 pub mod fuzz_args;
 mod fuzz_plan;
+pub mod judge;
+mod judging;
 pub mod oracles;
 pub mod scan;
 mod scan_console;

@@ -102,10 +102,15 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     };
     let package = library_of(&scan_target);
     let python = target::resolve(&args.python, package)?;
+    // With the original's layout `logging.output_dir` is the folder of the logs, as it is there.
+    let configured = match args.layout {
+        LayoutArg::Fissure => config.output_dir.clone(),
+        LayoutArg::Softassertion => None,
+    };
     let output = args
         .output
         .clone()
-        .or_else(|| config.output_dir.clone())
+        .or(configured)
         .unwrap_or_else(|| Path::new("fissure-out").join(folder_name(&args.target)));
     let mut options = ScanOptions::new(scan_target, python.python, output);
     options.arguments = args.arguments;
@@ -138,6 +143,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     let logs = write_output(&options, &report)?;
+    console.report(&report, &logs)?;
     if args.write_fixes {
         for finding in &report.findings {
             if let Some(fix) = &finding.fix {
@@ -147,7 +153,6 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    console.report(&report, &logs)?;
     Ok(if report.failed() {
         ExitStatus::Usage.into()
     } else if report.findings.is_empty() {

@@ -7,7 +7,7 @@
 )]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, SiteEvent};
 
@@ -45,11 +45,12 @@ impl Console {
     pub fn own_run(&self, own_run: &OwnRun) {
         let training = match own_run.training_steps {
             0 => String::new(),
-            steps => format!(", {steps} training steps"),
+            steps => format!(", {}", counted(steps, "training step")),
         };
         self.line(&format!(
-            "  own run: {:.2} s, {} operations{training}",
-            own_run.seconds, own_run.operations
+            "  own run: {:.2} s, {}{training}",
+            own_run.seconds,
+            counted(own_run.operations, "operation")
         ));
     }
 
@@ -83,7 +84,8 @@ impl Console {
             ));
         }
         if !weights.is_empty() {
-            self.line(&format!("    and at level L3 {} weights", weights.len()));
+            let weights = counted(weights.len() as u64, "weight");
+            self.line(&format!("    and at level L3 {weights}"));
         }
         if self.verbose {
             for input in frozen {
@@ -131,8 +133,8 @@ impl Console {
         }
         if !report.notes.is_empty() {
             println!(
-                "\n{} notes (not counted; --strict counts them):",
-                report.notes.len()
+                "\n{} (not counted; --strict counts them):",
+                counted(report.notes.len() as u64, "note")
             );
             for note in &report.notes {
                 let event = &note.event;
@@ -154,19 +156,18 @@ impl Console {
         let missed = report.sites.iter().filter(|site| site.hits == 0).count();
         let reached = report.sites.len() - missed;
         println!(
-            "\n{}: {} unstable call sites executed{}, {} runs in {:.2} s",
+            "\n{}: {} executed{}, {} in {:.2} s",
             match report.findings.len() {
                 0 => "no instability found".to_owned(),
-                1 => "1 finding".to_owned(),
-                count => format!("{count} findings"),
+                count => counted(count as u64, "finding"),
             },
-            reached,
+            counted(reached as u64, "unstable call site"),
             if missed == 0 {
                 String::new()
             } else {
                 format!(" ({missed} never)")
             },
-            report.runs,
+            counted(report.runs, "run"),
             report.search_seconds
         );
         println!("logs: {}", logs.display());
@@ -192,24 +193,24 @@ fn show_finding(finding: &ScanFinding) {
         println!("  hidden by a later {by}");
     }
     if event.training_steps > 0 {
-        println!("  after {} training steps", event.training_steps);
+        println!("  after {}", counted(event.training_steps, "training step"));
     }
     if event.input.is_empty() {
         println!("  input: {}", event.label);
     }
     for (name, input) in &event.input {
         println!(
-            "  input: {name} {}{:?}, {} elements changed, values from {} to {}",
+            "  input: {name} {}{:?}, {} changed, values from {} to {}",
             input.dtype,
             input.shape,
-            input.elements_changed,
+            counted(input.elements_changed, "element"),
             number(input.smallest.as_ref()),
             number(input.largest.as_ref())
         );
     }
     println!(
         "  reproduce: python {}",
-        event.folder.join("reproduce.py").display()
+        near(&event.folder.join("reproduce.py")).display()
     );
     match (&finding.fix, &finding.precondition) {
         (Some(fix), _) => {
@@ -221,6 +222,21 @@ fn show_finding(finding: &ScanFinding) {
         (None, Some(precondition)) => println!("  no rewrite passed the check; {precondition}"),
         (None, None) => {}
     }
+}
+
+/// `1 note`, `2 notes`.
+fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// A path below the current folder without that folder: shorter, and still right to copy.
+fn near(path: &Path) -> PathBuf {
+    std::env::current_dir()
+        .ok()
+        .and_then(|folder| path.strip_prefix(folder).ok())
+        .unwrap_or(path)
+        .to_owned()
 }
 
 fn file_name(path: &Path) -> String {
@@ -246,5 +262,38 @@ fn number(value: Option<&serde_json::Value>) -> String {
         }
         Some(number) => format!("{number:.6e}"),
         None => "?".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_not_a_plural() {
+        assert_eq!(counted(1, "note"), "1 note");
+        assert_eq!(counted(0, "run"), "0 runs");
+        assert_eq!(counted(2, "finding"), "2 findings");
+    }
+
+    #[test]
+    fn a_path_below_the_current_folder_is_shown_without_it() {
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(
+            near(&here.join("out/reproduce.py")),
+            Path::new("out/reproduce.py")
+        );
+        assert_eq!(
+            near(Path::new("/elsewhere/x.py")),
+            Path::new("/elsewhere/x.py")
+        );
+    }
+
+    #[test]
+    fn numbers_of_any_size_are_short() {
+        let shown = |number: f64| super::number(Some(&serde_json::json!(number)));
+        assert_eq!(shown(0.0), "0.000000");
+        assert_eq!(shown(1.5e20), "1.500000e20");
+        assert_eq!(super::number(None), "?");
     }
 }

@@ -1,0 +1,149 @@
+//! `fissure judge`: apply oracles to inputs that a run kept.
+
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use fissure_campaign::{JudgingOptions, RunFolder, RunOptions, Source};
+use fissure_generate::GenerateOptions;
+
+use super::judging::{Judging, JudgingArgs};
+use super::session::{self, Session, seconds_of};
+use crate::exit_status::{ExitStatus, usage};
+use crate::target::{self, TargetArgs};
+
+/// Apply oracles to the inputs that a run kept (`fissure fuzz --save`).
+///
+/// Generating and judging can so happen at different times and places. Findings go to the folder of
+/// the run. Every kept input is judged, whatever the profile.
+#[derive(Args, Debug)]
+pub struct JudgeArgs {
+    /// Folder of the run
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+
+    /// Number of the first input of each API to judge
+    #[arg(long, value_name = "I", default_value_t = 0)]
+    from: u64,
+
+    /// Number of the last
+    #[arg(long, value_name = "J", default_value_t = u64::MAX, hide_default_value = true)]
+    to: u64,
+
+    /// Folder with a package of your own, put before the library's own search path
+    #[arg(long, value_name = "DIR")]
+    pythonpath: Vec<PathBuf>,
+
+    /// Worker processes [default: one per core]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+
+    /// Seconds one call may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    timeout: f64,
+
+    /// Memory one worker may use beyond what the library needs, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    memory_limit: u64,
+
+    /// Let workers write outside their scratch folder and reach the network
+    #[arg(long)]
+    no_sandbox: bool,
+
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    json: bool,
+
+    /// Only findings and warnings
+    #[arg(long, conflicts_with = "verbose")]
+    quiet: bool,
+
+    /// Every API's start and end
+    #[arg(long)]
+    verbose: bool,
+
+    #[command(flatten)]
+    judging: JudgingArgs,
+
+    // Last, because its heading holds for everything after it.
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
+    let judging = Judging::new(&args.judging)?;
+    let header = RunFolder::read_header(&args.run).map_err(|error| {
+        usage(format!(
+            "{} is not the folder of a run: {:#}",
+            args.run.display(),
+            anyhow::Error::from(error)
+        ))
+    })?;
+    let saved = fissure_campaign::read_saved(&args.run, args.from, args.to)
+        .map_err(|error| usage(format!("{:#}", anyhow::Error::from(error))))?;
+    if saved.is_empty() {
+        return Err(usage(format!(
+            "{} has no inputs to judge in that range: fissure fuzz --save keeps them",
+            args.run.display()
+        )));
+    }
+    let mut options = RunOptions {
+        seed: header.seed,
+        workers: session::workers(args.workers)?,
+        generate: GenerateOptions::default(),
+        check_nan: true,
+        max_inputs: Some(0),
+        max_time: None,
+        max_hangs: u64::MAX,
+        save: false,
+        scripts: false,
+        oracles: Vec::new(),
+        trust_specs: false,
+        judging: JudgingOptions::default(),
+        total_time: judging.time(),
+        resume: false,
+        shrink_time: None,
+        confirm_runs: 1,
+    };
+    judging.apply(&args.judging, &mut options)?;
+    if options.judging.oracles.is_empty() {
+        return Err(usage(
+            "none of these oracles looks at an input again: `fissure oracles` says which do",
+        ));
+    }
+    let asked = args.target.python.is_some() || args.target.env.is_some();
+    let python = if !asked && header.python.exists() {
+        header.python
+    } else {
+        target::resolve_for(&args.target, &header.package, &args.pythonpath)?.python
+    };
+    let stop = session::stop_on_interrupt()?;
+    let session = Session {
+        package: &header.package,
+        python,
+        workdir: &args.run,
+        pythonpath: &args.pythonpath,
+        timeout: seconds_of(args.timeout, "--timeout")?,
+        memory_limit: args.memory_limit << 20,
+        no_sandbox: args.no_sandbox,
+        include_denied: true,
+        style: session::style(args.quiet),
+        verbose: args.verbose,
+        stop: &stop,
+    };
+    let summary = session.run(Source::Saved(&saved), &options)?;
+    if args.json {
+        println!("{}", serde_json::to_string(&summary)?);
+    } else {
+        print!("{}", fissure_report::oracle_table(&summary));
+        println!("{}", fissure_report::closing_line(&summary));
+    }
+    let status = if summary.findings > 0 {
+        ExitStatus::Findings
+    } else {
+        ExitStatus::NoFinding
+    };
+    Ok(status.into())
+}

@@ -1,0 +1,147 @@
+//! `--oracles` and `--profile`: who judges, how much, how long.
+
+use std::time::Duration;
+
+use clap::Args;
+use fissure_campaign::{JudgingOptions, RunOptions};
+use fissure_judge::{OracleInfo, Profile};
+
+use super::session::seconds_of;
+use crate::exit_status::usage;
+
+/// The profile of a run that names none; its time does not count.
+const DEFAULT_PROFILE: &str = "ci";
+
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Judging")]
+pub struct JudgingArgs {
+    /// Oracles that judge: names with commas between, `default`, `all`, a profile; a minus in front
+    /// leaves one out (`fissure oracles` lists them)
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    pub oracles: Option<String>,
+
+    /// Time and oracles by name: smoke (60 s), ci (10 min), nightly (8 h), forever
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// Calls that oracles may make for each plain call; `all` judges every accepted input
+    /// [default: the profile's]
+    #[arg(long, value_name = "SHARE")]
+    pub judge_share: Option<String>,
+
+    /// Report inputs that are accepted or rejected against the constraint files
+    #[arg(long)]
+    pub trust_specs: bool,
+
+    /// File with known issues, which are counted and not reported [default: known-issues.toml, if
+    /// there is one]
+    #[arg(long, value_name = "FILE")]
+    pub known_issues: Option<std::path::PathBuf>,
+
+    /// Report the input that failed as it is
+    #[arg(long)]
+    pub no_shrink: bool,
+
+    /// Seconds that making one input smaller may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    pub shrink_time: f64,
+
+    /// Fresh processes in which each finding is tried
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub confirm_runs: u32,
+}
+
+/// What the arguments amount to.
+pub struct Judging {
+    profile: Option<&'static Profile>,
+    oracles: Vec<&'static OracleInfo>,
+    share: f64,
+}
+
+impl Judging {
+    pub fn new(args: &JudgingArgs) -> anyhow::Result<Judging> {
+        let profile = args.profile.as_deref().map(profile).transpose()?;
+        let usual = match profile {
+            Some(profile) => profile,
+            None => self::profile(DEFAULT_PROFILE)?,
+        };
+        let oracles = match &args.oracles {
+            None => usual.oracles(),
+            Some(text) => fissure_judge::select(text).map_err(|error| usage(error.to_string()))?,
+        };
+        let share = match args.judge_share.as_deref() {
+            None => usual.share,
+            Some("all") => f64::INFINITY,
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|share| *share >= 0.0)
+                .ok_or_else(|| {
+                    usage(format!(
+                        "--judge-share {text}: give a number from 0 on, or all"
+                    ))
+                })?,
+        };
+        if args.confirm_runs == 0 {
+            return Err(usage("--confirm-runs 0: a finding is tried at least once"));
+        }
+        Ok(Judging {
+            profile,
+            oracles,
+            share,
+        })
+    }
+
+    /// The time that the profile gives the whole run, if one was named and ends.
+    pub fn time(&self) -> Option<Duration> {
+        self.profile?.time
+    }
+
+    /// The profile never ends.
+    pub fn is_endless(&self) -> bool {
+        self.profile.is_some_and(|profile| profile.time.is_none())
+    }
+
+    /// Puts it into the options of a run.
+    pub fn apply(&self, args: &JudgingArgs, options: &mut RunOptions) -> anyhow::Result<()> {
+        let comparing: Vec<&OracleInfo> = self
+            .oracles
+            .iter()
+            .copied()
+            .filter(|oracle| oracle.is_comparing())
+            .collect();
+        options.oracles = self
+            .oracles
+            .iter()
+            .map(|oracle| oracle.name.to_owned())
+            .collect();
+        options.judging = JudgingOptions {
+            oracles: comparing
+                .iter()
+                .map(|oracle| oracle.name.to_owned())
+                .collect(),
+            price: comparing.iter().map(|oracle| oracle.price).sum(),
+            share: self.share,
+        };
+        options.trust_specs = args.trust_specs;
+        options.confirm_runs = args.confirm_runs;
+        options.shrink_time = match args.no_shrink {
+            true => None,
+            false => Some(seconds_of(args.shrink_time, "--shrink-time")?),
+        };
+        Ok(())
+    }
+}
+
+fn profile(name: &str) -> anyhow::Result<&'static Profile> {
+    fissure_judge::profile(name).ok_or_else(|| {
+        let names: Vec<&str> = fissure_judge::PROFILES
+            .iter()
+            .map(|profile| profile.name)
+            .collect();
+        usage(format!(
+            "there is no profile {name}: choose one of {}",
+            names.join(", ")
+        ))
+    })
+}
