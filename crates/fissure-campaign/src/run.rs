@@ -125,7 +125,7 @@ impl Campaign<'_> {
             finished: Vec::new(),
             seen: Vec::new(),
         };
-        run.restore();
+        run.restore()?;
         run.drive()
     }
 }
@@ -167,7 +167,15 @@ struct Found {
 
 impl Run<'_> {
     /// Counts what an interrupted process had found.
-    fn restore(&mut self) {
+    fn restore(&mut self) -> Result<(), CampaignError> {
+        if self.options.resume {
+            let written = fissure_triage::read_findings(&self.folder.findings())
+                .map_err(CampaignError::Finding)?;
+            for folder in written {
+                self.collector
+                    .know(&folder.finding.map_err(CampaignError::Finding)?);
+            }
+        }
         self.summary.flaky = self.restored.flaky;
         for (at, id, note) in std::mem::take(&mut self.restored.found) {
             // The specs may have become fewer since.
@@ -182,6 +190,7 @@ impl Run<'_> {
                 self.summary.findings += 1;
             }
         }
+        Ok(())
     }
 
     fn drive(&mut self) -> Result<RunSummary, CampaignError> {

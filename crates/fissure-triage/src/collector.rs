@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use fissure_model::{Api, ConcreteInput, Execution, Outcome, Verdict};
+use fissure_model::{Api, ConcreteInput, Execution, Finding, Outcome, Verdict};
 
 use crate::complexity::complexity;
 use crate::signature::{Signature, shared_place, signature, signature_without_native};
@@ -61,6 +61,21 @@ impl Collector {
 
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A failure that an earlier process has written: met again, it is a duplicate.
+    pub fn know(&mut self, finding: &Finding) {
+        let entry = Entry {
+            api: finding.api.path.clone(),
+            count: 1,
+            complexity: 0,
+            candidate: None,
+            aliases: finding.also_through.iter().cloned().collect(),
+        };
+        let known = self.entries.insert(Signature::of_finding(finding), entry);
+        if known.is_none() {
+            *self.per_api.entry(finding.api.path.clone()).or_default() += 1;
+        }
     }
 
     pub fn observe(

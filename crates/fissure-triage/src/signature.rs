@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fissure_model::{Api, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Api, Execution, Finding, Outcome, OutcomeKind, Verdict};
 use sha2::{Digest, Sha256};
 
 use crate::frames::{
@@ -21,6 +21,11 @@ const DETAIL_LIMIT: usize = 32;
 pub struct Signature(String);
 
 impl Signature {
+    /// The signature of a finding that was written before.
+    pub(crate) fn of_finding(finding: &Finding) -> Self {
+        Signature(finding.signature.clone())
+    }
+
     pub fn text(&self) -> &str {
         &self.0
     }
