@@ -24,6 +24,7 @@ mod memory;
 mod module;
 mod names;
 mod ptrace;
+mod recursion;
 mod registers;
 mod symbols;
 mod tracer;

@@ -32,11 +32,13 @@ pub enum Change {
     },
 }
 
-/// Who caused a signal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What caused a signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cause {
-    /// The thread's process sent it with `raise` or `abort`.
+    /// A thread sent it with `raise` or `abort`.
     pub raised: bool,
+    /// The memory that an instruction was refused.
+    pub memory: Option<u64>,
 }
 
 /// Follows a thread without stopping it, and all threads that it starts.
@@ -82,8 +84,14 @@ pub fn cause(thread: i32) -> io::Result<Cause> {
         0,
         (&raw mut information).expose_provenance(),
     )?;
+    let refused = matches!(information.si_signo, libc::SIGSEGV | libc::SIGBUS);
     Ok(Cause {
         raised: information.si_code == libc::SI_TKILL,
+        // The kernel's own reasons have positive codes.
+        memory: (refused && information.si_code > 0).then(|| {
+            // SAFETY: with these signals and codes this is the member that the kernel has filled.
+            unsafe { information.si_addr() }.expose_provenance() as u64
+        }),
     })
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
-use super::ptrace::{self, Change};
-use super::unwind::{self, Frame};
+use super::ptrace::{self, Cause, Change};
+use super::unwind::{self, Stack};
 use crate::process::ExitStatus;
 
 /// Signals by which a process says, or is told, that it cannot go on.
@@ -99,7 +99,7 @@ fn seize(pid: i32) -> bool {
 struct Crash {
     thread: i32,
     signal: i32,
-    frames: Vec<Frame>,
+    stack: Stack,
 }
 
 fn follow(pid: i32, result: &Sender<Autopsy>) {
@@ -108,12 +108,17 @@ fn follow(pid: i32, result: &Sender<Autopsy>) {
         // A thread that was killed while it was stopped cannot go on; its end comes next.
         let _ = match change {
             Change::Signal { thread, signal } => {
-                if CRASHES.contains(&signal) && !is_repeated(crash.as_ref(), thread, signal) {
-                    crash = Some(Crash {
-                        thread,
-                        signal,
-                        frames: guarded(|| unwind::walk(pid, thread).ok()),
-                    });
+                if CRASHES.contains(&signal) {
+                    // Nothing is known of the cause when the thread was killed meanwhile.
+                    let cause = ptrace::cause(thread).unwrap_or_default();
+                    if !is_repeated(crash.as_ref(), thread, signal, cause) {
+                        let stack = guarded(|| unwind::walk(pid, thread, cause.memory).ok());
+                        crash = Some(Crash {
+                            thread,
+                            signal,
+                            stack,
+                        });
+                    }
                 }
                 ptrace::proceed(thread, signal)
             }
@@ -124,7 +129,7 @@ fn follow(pid: i32, result: &Sender<Autopsy>) {
                 let crash = crash.filter(|crash| status == ExitStatus::Signal(crash.signal));
                 // The names come after the end, when nobody waits for this process any more.
                 let frames = crash.map_or_else(Vec::new, |crash| {
-                    guarded(|| Some(unwind::describe(&crash.frames)))
+                    guarded(|| Some(unwind::describe(&crash.stack)))
                 });
                 let _ = result.send(Autopsy { status, frames });
                 return;
@@ -136,16 +141,15 @@ fn follow(pid: i32, result: &Sender<Autopsy>) {
 
 /// Handlers that only tell of a crash, such as Python's, raise the signal again from within
 /// themselves: the first place is the real one.
-fn is_repeated(crash: Option<&Crash>, thread: i32, signal: i32) -> bool {
-    crash.is_some_and(|crash| crash.thread == thread && crash.signal == signal)
-        && ptrace::cause(thread).is_ok_and(|cause| cause.raised)
+fn is_repeated(crash: Option<&Crash>, thread: i32, signal: i32, cause: Cause) -> bool {
+    cause.raised && crash.is_some_and(|crash| crash.thread == thread && crash.signal == signal)
 }
 
 /// Files of machine code are a target's, and broken ones may surprise those who read them. A
 /// tracer that ends takes its process along, so nothing here may end it.
-fn guarded<T>(read: impl FnOnce() -> Option<Vec<T>>) -> Vec<T> {
+fn guarded<T: Default>(read: impl FnOnce() -> Option<T>) -> T {
     match catch_unwind(AssertUnwindSafe(read)) {
-        Ok(Some(frames)) => frames,
-        Ok(None) | Err(_) => Vec::new(),
+        Ok(Some(found)) => found,
+        Ok(None) | Err(_) => T::default(),
     }
 }

@@ -9,12 +9,15 @@ use super::maps::{self, Mapping};
 use super::memory::Memory;
 use super::module::{self, Bytes, Entry, Module};
 use super::names::module_name;
+use super::recursion::without_depth;
 use super::registers::{RETURN_ADDRESS, Registers, STACK_POINTER};
 
 /// A stack that has overflowed has a hundred thousand.
 const MOST_FRAMES: usize = 64;
 /// Unwinding tables are programs; none needs more steps.
 const MOST_STEPS: u32 = 1000;
+/// A function whose frame does not fit any more is refused memory this close to its end.
+const AT_THE_END: u64 = 64 << 10;
 
 /// A function that a thread was in.
 #[derive(Clone, Debug)]
@@ -39,14 +42,28 @@ struct Walk {
     exact: bool,
 }
 
-/// The functions that a stopped thread of process `pid` is in, innermost first.
-pub fn walk(pid: i32, thread: i32) -> io::Result<Vec<Frame>> {
+/// What was found on the stack of a thread.
+#[derive(Clone, Debug, Default)]
+pub struct Stack {
+    /// Innermost first.
+    frames: Vec<Frame>,
+    /// It has become too deep.
+    overflowed: bool,
+}
+
+/// The functions that a stopped thread of process `pid` is in. `refused` is the memory that it
+/// wanted, if that is what stopped it.
+pub fn walk(pid: i32, thread: i32, refused: Option<u64>) -> io::Result<Stack> {
     let mut walk = Walk {
         mappings: maps::executable(pid)?,
         memory: Memory::of_thread(thread)?,
         registers: Registers::of_thread(thread)?,
         exact: true,
     };
+    let pointer = walk.registers.stack_pointer();
+    let overflowed = refused
+        .zip(pointer)
+        .is_some_and(|(refused, pointer)| refused.abs_diff(pointer) < AT_THE_END);
     let mut frames = Vec::new();
     while frames.len() < MOST_FRAMES {
         let frame = walk.frame();
@@ -58,13 +75,19 @@ pub fn walk(pid: i32, thread: i32) -> io::Result<Vec<Frame>> {
             break;
         }
     }
-    Ok(frames)
+    Ok(Stack { frames, overflowed })
 }
 
 /// Frames as text, `module!function`, or `module+0x…` with the place where a function without a
 /// name begins.
-pub fn describe(frames: &[Frame]) -> Vec<String> {
-    frames.iter().map(|frame| frame.describe(frames)).collect()
+pub fn describe(stack: &Stack) -> Vec<String> {
+    let frames = &stack.frames;
+    let texts = frames.iter().map(|frame| frame.describe(frames)).collect();
+    if stack.overflowed {
+        without_depth(texts)
+    } else {
+        texts
+    }
 }
 
 impl Frame {

@@ -198,13 +198,19 @@ fn a_call_to_where_no_code_is_still_shows_who_called() {
 }
 
 #[test]
-fn a_stack_that_overflows_is_cut_short() {
+fn a_stack_that_overflows_is_the_cycle_of_its_functions_at_any_depth() {
     let Some(crashes) = Crashes::start() else {
         return;
     };
     let executions = crashes.run("overflow", &[1]);
     if let Outcome::Crash { .. } = executions[0].outcome {
-        assert_eq!(executions[0].native_frames.len(), 64);
+        let worker = &executions[0].native_frames;
+        assert_eq!(worker[0], "[stack overflow]");
+        assert!((2..64).contains(&worker.len()), "{worker:#?}");
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!("{CRASHES}\n[overflow(1) for _ in (1,)]\n");
+        let script = script(folder.path(), &python(), &text);
+        assert_eq!(&script.native_frames, worker);
     } else {
         println!("skipped: this Python limits its recursion in C");
     }
