@@ -21,6 +21,7 @@ pub const FILES: &[(&str, &str)] = files![
     "events.py",
     "findings.py",
     "fix_check.py",
+    "formulas.py",
     "gradient_watch.py",
     "loaders.py",
     "low_precision.py",
