@@ -121,8 +121,8 @@ INVOLUTION = frozenset(
 #: The two arguments may change places.
 COMMUTATIVE = frozenset(
     "add mul multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and "
-    "bitwise_or bitwise_xor eq ne equal not_equal hypot gcd lcm logaddexp logaddexp2 dist "
-    "inner".split()
+    "bitwise_or bitwise_xor eq ne equal not_equal hypot gcd lcm logaddexp logaddexp2 "
+    "dist".split()
 )
 #: f(-x) is -f(x), f(-x) is f(x).
 ODD = frozenset(
@@ -288,7 +288,8 @@ def identities(call, name, result):
             yield from second(call, "not idempotent", place, "{call}", "%s")
         if name in INVOLUTION:
             yield from second(call, "not undone by a second time", place, "{call}", None)
-        if result.is_floating_point() and len(names_of(call)) == 1:
+        floating = result.is_floating_point() and call.used.get(place).is_floating_point()
+        if floating and len(names_of(call)) == 1:
             if name in ODD:
                 yield from mirrored(call, "not odd", place, "-")
             if name in EVEN:

@@ -1,0 +1,90 @@
+"""The table of functions that several libraries have, `data/equivalents.toml`.
+
+The program appends its text to this module as `TEXT`. The interpreters that Fissure works in may be
+too old to have a reader of TOML, so the small part of it that the table uses is read here.
+"""
+
+import ast
+import os
+
+
+def text():
+    """The table; from the checkout when this file is run from there."""
+    if "TEXT" in globals():
+        return globals()["TEXT"]
+    folder = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(folder, "../../../data/equivalents.toml")) as stream:
+        return stream.read()
+
+
+class Form:
+    """A call as a table writes it: `torch.sum(input, dim, keepdim=False)`."""
+
+    def __init__(self, expression):
+        self.expression = expression
+        node = ast.parse(expression, mode="eval").body
+        #: What follows the call: `[0]`.
+        self.suffix = expression[expression.rindex(")") + 1 :]
+        if isinstance(node, ast.Subscript):
+            node = node.value
+        self.path = dotted(node.func)
+        self.required = [it.id for it in node.args if isinstance(it, ast.Name)]
+        self.defaults = {}
+        for keyword in node.keywords:
+            try:
+                self.defaults[keyword.arg] = ast.literal_eval(keyword.value)
+            except ValueError:
+                # A parameter of another name, in a form that is not bound but evaluated.
+                continue
+
+    def bind(self, call):
+        """`{name: place or value}` of a call's arguments, or None when the form does not cover
+        them."""
+        names = self.required + list(self.defaults)
+        used = call.used
+        if used.layer is not None or len(used.positional) > len(names):
+            return None
+        places = {}
+        for place, _ in used.values():
+            if len(place.keys) == 1:
+                key = place.keys[0]
+                name = names[key] if place.part == 0 else key
+                if name in places or name not in names:
+                    return None
+                places[name] = place
+        if any(name not in places for name in self.required):
+            return None
+        return {name: places.get(name, self.defaults.get(name)) for name in names}
+
+
+def dotted(node):
+    if isinstance(node, ast.Attribute):
+        return "%s.%s" % (dotted(node.value), node.attr)
+    return node.id
+
+
+def parse(table):
+    """Rows as dictionaries: strings, lists of strings, numbers and truth values."""
+    rows = []
+    for line in table.splitlines():
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        if line == "[[equivalent]]":
+            rows.append({})
+            continue
+        key, _, value = line.partition(" = ")
+        rows[-1][key] = {"true": True, "false": False}.get(value)
+        if rows[-1][key] is None:
+            rows[-1][key] = ast.literal_eval(value)
+    return rows
+
+
+def index(table, library):
+    """`{path: [(form, row)]}` for the functions of one library."""
+    found = {}
+    for row in parse(table):
+        if library in row:
+            form = Form(row[library])
+            found.setdefault(form.path, []).append((form, row))
+    return found
