@@ -5,6 +5,8 @@ import os
 import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+# As code objects name it, which need not be the normal form of the path.
+_AS_LOADED = os.path.dirname(__file__)
 
 
 class UserFiles:
@@ -38,7 +40,7 @@ class UserFiles:
             filename = frame.f_code.co_filename
             if self.owns(filename):
                 return frame, direct, optimizer
-            if "overrides.py" not in filename and not filename.startswith(_HERE):
+            if "overrides.py" not in filename and not filename.startswith(_AS_LOADED):
                 direct = False
                 if os.sep + "optim" + os.sep in filename or "autograd" + os.sep in filename:
                     optimizer = True
