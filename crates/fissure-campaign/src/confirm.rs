@@ -3,16 +3,20 @@
 //! What is tried is the very script the user gets: a plain interpreter, the library, no Fissure.
 //! It runs on threads of its own, so that fuzzing goes on meanwhile.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use fissure_execute::{Ended, ScriptOptions, run_script};
-use fissure_model::Finding;
-use fissure_triage::{ScriptEnd, ScriptRun};
+use fissure_execute::ScriptOptions;
+use fissure_model::{Finding, OutcomeKind};
+use fissure_triage::MemoryLimit;
+
+use crate::fresh::{Facts, facts, run_fresh, with_limit};
+
+/// Time that a script has, beside that of its call, at the very least.
+const START: Duration = Duration::from_secs(5);
 
 /// A finding and the API's position in the run.
 type Job = (usize, Box<Finding>);
@@ -32,7 +36,7 @@ pub struct Confirmer {
 pub struct ConfirmOptions {
     pub python: PathBuf,
     pub script: ScriptOptions,
-    /// Runs when all of them fail; a script that once does not is tried more often.
+    /// Runs of each script; never fewer than three.
     pub runs: u32,
     pub threads: usize,
 }
@@ -42,10 +46,12 @@ impl Confirmer {
         let (jobs, queue) = channel::<Job>();
         let (sender, results) = channel();
         let queue = Arc::new(Mutex::new(queue));
+        let known = Arc::new(OnceLock::new());
         let threads = (0..options.threads.max(1))
             .map(|_| {
                 let (queue, sender, options) = (queue.clone(), sender.clone(), options.clone());
-                std::thread::spawn(move || work(&queue, &sender, &options))
+                let known = known.clone();
+                std::thread::spawn(move || work(&queue, &sender, &options, &known))
             })
             .collect();
         Confirmer {
@@ -99,14 +105,35 @@ impl Drop for Confirmer {
     }
 }
 
-fn work(queue: &Mutex<Receiver<Job>>, results: &Sender<Confirmed>, options: &ConfirmOptions) {
+fn work(
+    queue: &Mutex<Receiver<Job>>,
+    results: &Sender<Confirmed>,
+    options: &ConfirmOptions,
+    known: &OnceLock<Facts>,
+) {
     loop {
         let job = match queue.lock() {
             Ok(queue) => queue.recv(),
             Err(_) => return,
         };
         let Ok((lane, mut finding)) = job else { return };
-        let mut run = |script: &Path| run_once(script, options);
+        let package = &finding.api.package;
+        // Asked once for all findings of a run.
+        let known = known.get_or_init(|| {
+            facts(&options.python, package, &options.script).unwrap_or_else(|_| Facts {
+                duration: options.script.timeout,
+                ..Facts::default()
+            })
+        });
+        finding.environment.clone_from(&known.environment);
+        let script_options = limits(&finding, known, &options.script);
+        let mut run = |script: &Path, limit: MemoryLimit| {
+            run_fresh(
+                &options.python,
+                script,
+                &with_limit(&script_options, limit)?,
+            )
+        };
         let outcome = fissure_triage::confirm(&mut finding, &mut run, options.runs)
             .map(|_| ())
             .map_err(|error| error.to_string());
@@ -116,15 +143,13 @@ fn work(queue: &Mutex<Receiver<Job>>, results: &Sender<Confirmed>, options: &Con
     }
 }
 
-fn run_once(script: &Path, options: &ConfirmOptions) -> io::Result<ScriptRun> {
-    let run =
-        run_script(&options.python, script, options.script.clone()).map_err(io::Error::other)?;
-    let end = match run.ended {
-        Ended::Exit(code) => ScriptEnd::Exit(code),
-        Ended::Signal(signal) => ScriptEnd::Signal(signal),
-        Ended::Timeout => ScriptEnd::Timeout,
-        Ended::OutOfMemory => ScriptEnd::OutOfMemory,
-        Ended::Cancelled => return Err(io::Error::other("the run was stopped")),
-    };
-    Ok(ScriptRun { end, log: run.log })
+/// A hang costs the whole limit each time, so its limit is what the call had before and a generous
+/// measure of what starting took just now.
+fn limits(finding: &Finding, known: &Facts, script: &ScriptOptions) -> ScriptOptions {
+    let mut options = script.clone();
+    if finding.verdict.kind == OutcomeKind::Timeout {
+        let limit = finding.execution.duration + START.max(known.duration * 4);
+        options.timeout = options.timeout.min(limit);
+    }
+    options
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use fissure_model::{Finding, OutcomeKind, Reproduction};
 
 use crate::error::TriageError;
-use crate::script::{CALLING, NOT_REPRODUCED, REPRODUCED, script};
+use crate::script::{CALLING, NOT_REPRODUCED, PEAK_MEMORY, REPRODUCED, script};
 
 /// How the process that ran a script ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,19 +24,56 @@ pub struct ScriptRun {
     pub log: String,
 }
 
-/// After a run that does not fail, the script is tried this often in all.
-const RUNS_WHEN_FLAKY: u32 = 3;
+/// The memory a run may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryLimit {
+    Usual,
+    /// A multiple of that, to tell a call that needs much from one that never has enough. A runner
+    /// that cannot give it answers with [`io::ErrorKind::Unsupported`].
+    Larger,
+}
+
+/// Starts one process with the script at this path.
+pub type ScriptRunner<'a> = dyn FnMut(&Path, MemoryLimit) -> io::Result<ScriptRun> + 'a;
+
+/// Every finding is tried this often: fewer runs give no figure worth printing.
+const RUNS: u32 = 3;
 
 /// Runs the finding's script in fresh processes and notes in the finding how it behaved.
 ///
-/// `runner` starts one process with the script at this path. At least `runs` of them (and at least
-/// one) are started; when one does not fail, at least three, so that a flaky failure is labelled
-/// with a figure worth printing. The time limit of a run must leave room for importing the library:
-/// a run that ends before the call says nothing about the failure and is not counted, and when it
-/// happens again and again, that is an error.
+/// At least `runs` processes, and at least three, are started. The time limit of a run must leave
+/// room for importing the library: a run that ends before the call says nothing about the failure
+/// and is not counted, and when it happens again and again, that is an error.
+///
+/// A finding that was made small and then never fails in a fresh process gets its first input back
+/// and is tried again. A call that took all memory is tried once more with a larger limit: one that
+/// then comes back only needs much, and becomes a note.
 pub fn confirm(
     finding: &mut Finding,
-    runner: &mut dyn FnMut(&Path) -> io::Result<ScriptRun>,
+    runner: &mut ScriptRunner<'_>,
+    runs: u32,
+) -> Result<Reproduction, TriageError> {
+    let mut reproduction = try_script(finding, runner, runs)?;
+    // A comparing oracle's check was written for the small input.
+    let restorable = finding.execution.reports.is_empty();
+    if reproduction.failures == 0
+        && restorable
+        && let Some(unshrunk) = finding.unshrunk.take()
+    {
+        finding.input = *unshrunk;
+        finding.roles.clear();
+        finding.remarks.push(
+            "a smaller input failed only in the process that had run others before it".to_owned(),
+        );
+        reproduction = try_script(finding, runner, runs)?;
+    }
+    finding.reproduction = Some(reproduction);
+    Ok(reproduction)
+}
+
+fn try_script(
+    finding: &mut Finding,
+    runner: &mut ScriptRunner<'_>,
     runs: u32,
 ) -> Result<Reproduction, TriageError> {
     let folder = tempfile::Builder::new()
@@ -45,17 +82,17 @@ pub fn confirm(
         .map_err(TriageError::io("create a folder in", &std::env::temp_dir()))?;
     let path = folder.path().join("reproduce.py");
     std::fs::write(&path, script(finding)).map_err(TriageError::io("write", &path))?;
-    let mut wanted = runs.max(1);
+    let wanted = runs.max(RUNS);
     let mut reproduction = Reproduction {
         failures: 0,
         runs: 0,
     };
     let mut not_reached = 0;
     while reproduction.runs < wanted {
-        let run = runner(&path).map_err(TriageError::io("run", &path))?;
+        let run = runner(&path, MemoryLimit::Usual).map_err(TriageError::io("run", &path))?;
         if !reached_call(&run) {
             not_reached += 1;
-            if not_reached == RUNS_WHEN_FLAKY {
+            if not_reached == RUNS {
                 return Err(TriageError::NotReached {
                     end: run.end,
                     log: last_lines(&run.log),
@@ -69,22 +106,53 @@ pub fn confirm(
             if finding.execution.log.is_none() && is_process_end(finding.verdict.kind) {
                 finding.execution.log = Some(run.log);
             }
-        } else {
-            wanted = wanted.max(RUNS_WHEN_FLAKY);
         }
     }
-    finding.reproduction = Some(reproduction);
+    if finding.verdict.kind == OutcomeKind::OutOfMemory && reproduction.failures > 0 {
+        try_larger_limit(finding, runner, &path)?;
+    }
     Ok(reproduction)
+}
+
+/// A call that took all memory: does it only need more?
+fn try_larger_limit(
+    finding: &mut Finding,
+    runner: &mut ScriptRunner<'_>,
+    path: &Path,
+) -> Result<(), TriageError> {
+    let run = match runner(path, MemoryLimit::Larger) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            finding
+                .remarks
+                .push(format!("not tried with more memory: {error}"));
+            return Ok(());
+        }
+        run => run.map_err(TriageError::io("run", path))?,
+    };
+    if run.end == ScriptEnd::OutOfMemory {
+        finding
+            .remarks
+            .push("takes more than a larger limit, too".to_owned());
+    } else if run.log.lines().any(|line| line == NOT_REPRODUCED) {
+        let peak = run
+            .log
+            .lines()
+            .find_map(|line| line.strip_prefix(PEAK_MEMORY))
+            .unwrap_or("more than the limit");
+        finding.remarks.push(format!("needs about {peak}"));
+        finding.verdict.note = true;
+    }
+    Ok(())
 }
 
 /// A log of this length may have lost its beginning, and the line before the call with it.
 const FLOOD: usize = 32 << 10;
 
-fn reached_call(run: &ScriptRun) -> bool {
+pub(crate) fn reached_call(run: &ScriptRun) -> bool {
     run.log.len() >= FLOOD || run.log.lines().any(|line| line == CALLING)
 }
 
-fn last_lines(log: &str) -> String {
+pub(crate) fn last_lines(log: &str) -> String {
     let lines: Vec<&str> = log.lines().collect();
     lines[lines.len().saturating_sub(5)..].join("\n")
 }
@@ -115,7 +183,10 @@ pub fn reproduces(kind: OutcomeKind, run: &ScriptRun) -> bool {
         (OutcomeKind::Timeout, ScriptEnd::Timeout) => true,
         (OutcomeKind::OutOfMemory, ScriptEnd::OutOfMemory) => true,
         (
-            OutcomeKind::InternalError | OutcomeKind::Fatal | OutcomeKind::Nan,
+            OutcomeKind::InternalError
+            | OutcomeKind::Fatal
+            | OutcomeKind::Nan
+            | OutcomeKind::WrongResult,
             ScriptEnd::Exit(1),
         ) => says(REPRODUCED),
         _ => false,
@@ -176,6 +247,7 @@ mod tests {
             (OutcomeKind::InternalError, ScriptEnd::Exit(1), REPRODUCED),
             (OutcomeKind::Nan, ScriptEnd::Exit(1), REPRODUCED),
             (OutcomeKind::Fatal, ScriptEnd::Exit(1), REPRODUCED),
+            (OutcomeKind::WrongResult, ScriptEnd::Exit(1), REPRODUCED),
         ] {
             let failed = format!("{CALLING}\n{log}");
             assert!(reproduces(kind, &run(end, &failed)), "{kind} {end:?}");

@@ -6,11 +6,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fissure_model::{Api, ConcreteInput, Execution, Finding, Outcome, Reproduction, Verdict};
+use fissure_model::{
+    Api, ArgumentRole, ConcreteInput, Execution, Finding, Outcome, Report, Reproduction, Verdict,
+};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
 use crate::error::TriageError;
+use crate::issue::issue;
 use crate::script::script;
 
 /// Raised when a reader of an earlier version could not make sense of the files.
@@ -32,6 +35,18 @@ struct FindingFile {
     outcome: Outcome,
     duration: Duration,
     signature: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    roles: Vec<ArgumentRole>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also_through: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    remarks: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    environment: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    native_frames: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reports: Vec<Report>,
     /// `log.txt` is what the process wrote; otherwise it only repeats the exception.
     log_captured: bool,
 }
@@ -50,8 +65,9 @@ struct InputFile {
     input: ConcreteInput,
 }
 
-/// Writes `finding.json`, `input.json`, `reproduce.py` and `log.txt` into the folder `dir/<id>` and
-/// returns its path. An earlier version of the same finding is replaced.
+/// Writes `finding.json`, `input.json`, `reproduce.py`, `issue.md` and `log.txt` (and
+/// `unshrunk.json`, if the input was made smaller) into the folder `dir/<id>` and returns its path.
+/// An earlier version of the same finding is replaced.
 ///
 /// Everything is written and flushed to disk in a temporary folder beside it, which then takes its
 /// name in one step: whoever looks, and whenever the process is killed, there is a whole finding or
@@ -66,12 +82,19 @@ pub fn write_finding(dir: &Path, finding: &Finding) -> Result<PathBuf, TriageErr
         .map_err(TriageError::io("create a folder in", dir))?;
     let target = dir.join(&finding.id);
 
-    let input = InputFile {
+    let call = |input: &ConcreteInput| InputFile {
         format: FORMAT,
         api: finding.api.clone(),
-        input: finding.input.clone(),
+        input: input.clone(),
     };
-    write_json(&temporary.path().join("input.json"), &input)?;
+    write_json(&temporary.path().join("input.json"), &call(&finding.input))?;
+    if let Some(unshrunk) = &finding.unshrunk {
+        write_json(&temporary.path().join(UNSHRUNK), &call(unshrunk))?;
+    }
+    write(
+        &temporary.path().join("issue.md"),
+        issue(finding).as_bytes(),
+    )?;
     write(
         &temporary.path().join("reproduce.py"),
         script(finding).as_bytes(),
@@ -89,6 +112,12 @@ pub fn write_finding(dir: &Path, finding: &Finding) -> Result<PathBuf, TriageErr
         outcome: finding.execution.outcome.clone(),
         duration: finding.execution.duration,
         signature: finding.signature.clone(),
+        roles: finding.roles.clone(),
+        also_through: finding.also_through.clone(),
+        remarks: finding.remarks.clone(),
+        environment: finding.environment.clone(),
+        native_frames: finding.execution.native_frames.clone(),
+        reports: finding.execution.reports.clone(),
         log_captured: finding.execution.log.is_some(),
     };
     write_json(&temporary.path().join("finding.json"), &file)?;
@@ -124,6 +153,9 @@ fn log(finding: &Finding) -> String {
     }
 }
 
+/// The input that showed the finding first, when it was made smaller.
+const UNSHRUNK: &str = "unshrunk.json";
+
 /// The finding in a folder that [`write_finding`] wrote.
 pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
     let file: FindingFile = read_json(&folder.join("finding.json"))?;
@@ -134,6 +166,13 @@ pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
     } else {
         None
     };
+    let unshrunk = folder.join(UNSHRUNK);
+    let unshrunk = if unshrunk.exists() {
+        let InputFile { input, .. } = read_json(&unshrunk)?;
+        Some(Box::new(input))
+    } else {
+        None
+    };
     Ok(Finding {
         id: file.id,
         api: file.api,
@@ -141,13 +180,15 @@ pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
         signature: file.signature,
         execution: Execution {
             log,
+            native_frames: file.native_frames,
+            reports: file.reports,
             ..Execution::new(input.number, file.outcome, file.duration)
         },
-        unshrunk: None,
-        roles: Vec::new(),
-        also_through: Vec::new(),
-        remarks: Vec::new(),
-        environment: Vec::new(),
+        unshrunk,
+        roles: file.roles,
+        also_through: file.also_through,
+        remarks: file.remarks,
+        environment: file.environment,
         input,
         reproduction: file.reproduction,
         library_version: file.library_version,

@@ -7,6 +7,7 @@
 
 mod dialect;
 mod elements;
+mod ending;
 mod layout;
 mod literal;
 mod numpy;
@@ -15,6 +16,7 @@ mod writer;
 
 use fissure_model::{Api, ConcreteInput, Finding};
 
+use crate::failure::report_of;
 use layout::Layout;
 use writer::Writer;
 
@@ -25,11 +27,34 @@ pub const REPRODUCED: &str = "RESULT: reproduced";
 /// The last line of a script that did not see the failure.
 pub const NOT_REPRODUCED: &str = "RESULT: not reproduced";
 
+/// Before the memory that a call took, when it came back after all.
+pub const PEAK_MEMORY: &str = "peak memory: ";
+
 /// The program that shows a finding.
+///
+/// A failure that shows by itself is one call. A failure that an oracle showed by comparing several
+/// calls has `build()`, `call()` and the oracle's own `check()`.
 pub fn script(finding: &Finding) -> String {
+    layout(finding).finding(finding)
+}
+
+/// The shortest program that shows the failure to somebody who knows what to look for: what goes
+/// into a bug report.
+pub fn snippet(finding: &Finding) -> String {
+    layout(finding).snippet(finding)
+}
+
+fn layout(finding: &Finding) -> Layout {
     let mut writer = Writer::new(&finding.api);
-    let call = writer.call_function(&finding.api, &finding.input);
-    Layout { writer, call }.finding(finding)
+    let call = match report_of(&finding.verdict, &finding.execution) {
+        None => writer.call_function(&finding.api, &finding.input),
+        Some(report) => format!(
+            "{}\n\n{}\n",
+            writer.build_functions(&finding.api, &finding.input),
+            report.check.trim()
+        ),
+    };
+    Layout { writer, call }
 }
 
 /// The call alone, for inputs that are kept without being a finding: it prints the result or ends

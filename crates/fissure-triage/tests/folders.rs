@@ -42,7 +42,13 @@ fn a_finding_is_read_back_as_it_was_written() {
     names.sort();
     assert_eq!(
         names,
-        ["finding.json", "input.json", "log.txt", "reproduce.py"]
+        [
+            "finding.json",
+            "input.json",
+            "issue.md",
+            "log.txt",
+            "reproduce.py"
+        ]
     );
     assert_eq!(
         Some(std::fs::read_to_string(path.join("log.txt")).unwrap()),

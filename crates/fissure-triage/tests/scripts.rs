@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use common::{api, exception, execution, finding, floats, input, keyword, positional};
 use fissure_model::{Dtype, Finding, Outcome, OutcomeKind, Value};
-use fissure_triage::{ScriptEnd, confirm, script, script_for_input};
+use fissure_triage::{MemoryLimit, ScriptEnd, ScriptRun, confirm, script, script_for_input};
 
 /// A library that fails in each way that a script can meet.
 const LIBRARY: &str = r#"
@@ -98,7 +98,8 @@ fn confirmed_within(limit: Duration, finding: &mut Finding, runs: u32) -> (u32, 
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("cracked.py"), LIBRARY).unwrap();
     let python = common::python3();
-    let mut runner = |script: &Path| Ok(common::run(&python, script, folder.path(), limit));
+    let mut runner =
+        |script: &Path, _: MemoryLimit| Ok(common::run(&python, script, folder.path(), limit));
     let reproduction = confirm(finding, &mut runner, runs).unwrap();
     assert_eq!(finding.reproduction, Some(reproduction));
     (reproduction.failures, reproduction.runs)
@@ -132,7 +133,7 @@ fn every_kind_of_failure_is_confirmed_by_its_own_script() {
         let mut bad = failing(function, 7, outcome, log);
         assert_eq!(
             confirmed(&mut bad, 1),
-            (1, 1),
+            (3, 3),
             "{function}\n{}",
             script(&bad)
         );
@@ -143,8 +144,8 @@ fn every_kind_of_failure_is_confirmed_by_its_own_script() {
 fn a_hang_is_confirmed_when_the_script_does_not_end() {
     let mut hang = failing("hang", 7, Outcome::Timeout, None);
     assert_eq!(
-        confirmed_within(Duration::from_secs(3), &mut hang, 1),
-        (1, 1)
+        confirmed_within(Duration::from_secs(2), &mut hang, 1),
+        (3, 3)
     );
 }
 
@@ -179,8 +180,8 @@ fn a_failure_that_comes_and_goes_is_labelled_with_its_figures() {
         ScriptEnd::Exit(0),
     ]
     .into_iter();
-    let mut runner = |_: &Path| {
-        Ok(fissure_triage::ScriptRun {
+    let mut runner = |_: &Path, _: MemoryLimit| {
+        Ok(ScriptRun {
             end: ends.next().expect("not more than three runs"),
             log: "===== the call =====\nRESULT: not reproduced\n".into(),
         })
@@ -204,7 +205,7 @@ fn a_library_that_cannot_be_imported_is_an_error_and_says_nothing_about_the_fail
         );
         let folder = tempfile::tempdir().unwrap();
         let python = common::python3();
-        let mut runner = |script: &Path| {
+        let mut runner = |script: &Path, _: MemoryLimit| {
             Ok(common::run(
                 &python,
                 script,
@@ -229,7 +230,7 @@ fn a_layer_is_constructed_and_then_called() {
     call.layer_arguments = Some(vec![positional(Value::Int(1))]);
     let outcome = Outcome::Crash { signal: 6 };
     let mut layer = finding(api("cracked.Layer"), call, execution(outcome, None));
-    assert_eq!(confirmed(&mut layer, 2), (2, 2), "{}", script(&layer));
+    assert_eq!(confirmed(&mut layer, 4), (4, 4), "{}", script(&layer));
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! What stands around the call.
 
-use fissure_model::{Api, ConcreteInput, Finding, Intent, Outcome, OutcomeKind};
+use fissure_model::{Api, ConcreteInput, Finding, Intent, OutcomeKind};
 
+use super::ending::{about, ending, expected, observed};
 use super::writer::Writer;
-use super::{CALLING, NOT_REPRODUCED, REPRODUCED, literal};
-
-/// Longest piece of a recorded message that is printed again.
-const MESSAGE_LIMIT: usize = 1000;
+use super::{CALLING, literal};
+use crate::failure::report_of;
 
 pub struct Layout {
     pub writer: Writer,
-    /// Source of `def call()`.
+    /// Source of `def call()`, or of `build()`, `call(…)` and `check()`.
     pub call: String,
 }
 
@@ -43,16 +42,19 @@ impl Layout {
         let detail = plain(&finding.verdict.detail);
         let mut text = String::from("#!/usr/bin/env python3\n");
         text.push_str(&format!(
-            "\"\"\"{title}: {kind} ({detail})\n\n{}\"\"\"\n\n",
-            about(kind)
+            "\"\"\"{title}: {kind} ({detail})\n\n{}{}\"\"\"\n\n",
+            about(kind),
+            known(finding)
         ));
         text.push_str("import faulthandler\n");
         match kind {
             OutcomeKind::Crash => self.imports(&mut text, &["platform", "sys", "time"]),
+            OutcomeKind::OutOfMemory => self.imports(&mut text, &["platform", "resource", "sys"]),
             _ => self.imports(&mut text, &["platform", "sys"]),
         }
         self.functions(&mut text);
-        if kind == OutcomeKind::Nan {
+        let judged = report_of(&finding.verdict, &finding.execution).is_some();
+        if kind == OutcomeKind::Nan && !judged {
             text.push_str(&format!(
                 "{}\n\n{HOLDS_NAN}\n\n",
                 self.writer.dialect.nan_function()
@@ -70,11 +72,27 @@ impl Layout {
             finding.python_version
         ));
         text.push_str(&format!("print({recorded})\n"));
-        text.push_str(&format!("print({})\n", literal::text(expected(kind))));
+        text.push_str(&format!("print({})\n", literal::text(&expected(finding))));
         text.push_str(&format!("print({})\n", literal::text(CALLING)));
         text.push_str("sys.stdout.flush()\nfaulthandler.enable()\n\n");
         text.push_str(&ending(finding));
         text
+    }
+
+    pub fn snippet(self, finding: &Finding) -> String {
+        let mut text = String::new();
+        self.imports(&mut text, &[]);
+        self.functions(&mut text);
+        text.push_str(&self.call);
+        text.push_str("\n\n");
+        text.push_str(
+            if report_of(&finding.verdict, &finding.execution).is_some() {
+                "print(check())  # (the failure is there, observed, expected)\n"
+            } else {
+                "print(call())\n"
+            },
+        );
+        text.trim_start().to_owned()
     }
 
     pub fn input(self, api: &Api, input: &ConcreteInput) -> String {
@@ -145,6 +163,23 @@ impl Layout {
     }
 }
 
+/// What triage found out, for the top of the script.
+fn known(finding: &Finding) -> String {
+    let mut text = String::new();
+    if !finding.roles.is_empty() {
+        text.push_str("\nEach argument changed alone:\n");
+        for role in &finding.roles {
+            let line = format!("{}: {}", role.parameter, role.tried);
+            text.push_str(&format!("- {}\n", plain(&line)));
+        }
+    }
+    if !finding.also_through.is_empty() {
+        let names = plain(&finding.also_through.join(", "));
+        text.push_str(&format!("\nAlso reached through {names}.\n"));
+    }
+    text
+}
+
 /// Text that is safe inside a documentation string.
 fn plain(text: &str) -> String {
     text.chars()
@@ -157,101 +192,4 @@ fn plain(text: &str) -> String {
         })
         .filter(|c| !matches!(c, '"' | '\\'))
         .collect()
-}
-
-fn about(kind: OutcomeKind) -> &'static str {
-    match kind {
-        OutcomeKind::Crash | OutcomeKind::Exit => {
-            "Needs only Python and the library. Where the failure is still there, the process dies\n\
-             in the call; otherwise this script ends with code 0.\n"
-        }
-        OutcomeKind::Timeout | OutcomeKind::OutOfMemory => {
-            "Needs only Python and the library. Where the failure is still there, the call does not\n\
-             come back or takes all memory: run it with a limit. Otherwise this script ends with\n\
-             code 0.\n"
-        }
-        _ => {
-            "Needs only Python and the library. Ends with code 1 where the failure is still there,\n\
-             with code 0 otherwise.\n"
-        }
-    }
-}
-
-fn expected(kind: OutcomeKind) -> &'static str {
-    match kind {
-        OutcomeKind::Crash => "expected: a result or an exception, not a crash",
-        OutcomeKind::Exit => "expected: a result or an exception, not the end of the process",
-        OutcomeKind::Timeout => "expected: a result or an exception in reasonable time",
-        OutcomeKind::OutOfMemory => "expected: a result or an exception in reasonable memory",
-        OutcomeKind::Nan => "expected: a result without NaN, or an exception",
-        OutcomeKind::Fatal => "expected: a result or an ordinary exception",
-        _ => "expected: a result, or an exception that says what is wrong with the arguments",
-    }
-}
-
-/// What was recorded, in words.
-fn observed(finding: &Finding) -> String {
-    match &finding.execution.outcome {
-        Outcome::Accepted { nan: true } => "the result held a NaN".into(),
-        Outcome::Accepted { nan: false } => "a result".into(),
-        Outcome::Rejected(exception) | Outcome::Fatal(exception) | Outcome::NotBuilt(exception) => {
-            let message: String = exception.message.chars().take(MESSAGE_LIMIT).collect();
-            format!("raised {}: {message}", exception.class)
-        }
-        Outcome::Crash { .. } => format!("the process died of {}", finding.verdict.detail),
-        Outcome::Exit { .. } => format!("the process ended: {}", finding.verdict.detail),
-        Outcome::Timeout => format!("no result after {:.1?}", finding.execution.duration),
-        Outcome::OutOfMemory => "memory passed the limit".into(),
-    }
-}
-
-/// Makes the call and says whether the failure was seen.
-fn ending(finding: &Finding) -> String {
-    let reproduced = literal::text(REPRODUCED);
-    let not_reproduced = literal::text(NOT_REPRODUCED);
-    let (after_result, after_exception) = match &finding.execution.outcome {
-        Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
-            let mut test = format!("name_of(error) == {}", literal::text(&exception.class));
-            match fissure_judge::internal_error_phrase(exception) {
-                Some("SystemError") | None => {}
-                Some(phrase) => {
-                    let phrase = literal::text(phrase);
-                    test.push_str(&format!(" and {phrase} in text_of(error).lower()"));
-                }
-            }
-            ("False", test)
-        }
-        Outcome::Accepted { nan: true } => ("holds_nan(result)", "False".to_owned()),
-        // The process would not have come this far.
-        outcome => {
-            let wait = match outcome {
-                Outcome::Crash { .. } => {
-                    "    time.sleep(0.5)  # a thread that the call started may still be at work\n"
-                }
-                _ => "",
-            };
-            return format!(
-                r#"try:
-    result = call()
-    print("observed: a result of type " + type(result).__name__)
-    del result  # a failure in its destructor belongs to the call
-{wait}except BaseException as error:
-    print("observed: raised " + name_of(error) + ": " + text_of(error))
-print({not_reproduced})
-"#
-            );
-        }
-    };
-    format!(
-        r#"try:
-    result = call()
-    reproduced = {after_result}
-    print("observed: a result of type " + type(result).__name__)
-except BaseException as error:
-    reproduced = {after_exception}
-    print("observed: raised " + name_of(error) + ": " + text_of(error))
-print({reproduced} if reproduced else {not_reproduced})
-sys.exit(1 if reproduced else 0)
-"#
-    )
 }

@@ -72,6 +72,56 @@ impl Writer {
         text
     }
 
+    /// `def build(): …` and `def call(…): …`, for scripts that make the call several ways.
+    pub fn build_functions(&mut self, api: &Api, input: &ConcreteInput) -> String {
+        let target = self.object(&api.path);
+        let mut text = String::from("def build():\n    \"\"\"The arguments, made anew.\"\"\"\n");
+        self.parts_of("arguments", "keywords", &input.arguments, &mut text);
+        let Some(layer) = &input.layer_arguments else {
+            text.push_str("    return arguments, keywords\n\n\ndef call(arguments, keywords):\n");
+            text.push_str(&format!("    return {target}(*arguments, **keywords)\n"));
+            return text;
+        };
+        self.parts_of("layer_arguments", "layer_keywords", layer, &mut text);
+        let names = "arguments, keywords, layer_arguments, layer_keywords";
+        text.push_str(&format!(
+            "    return {names}\n\n\ndef call({names}):\n    \
+             layer = {target}(*arguments, **keywords)\n    \
+             return layer(*layer_arguments, **layer_keywords)\n"
+        ));
+        text
+    }
+
+    /// Two statements: the positional arguments as a list, the others as a dictionary.
+    fn parts_of(&mut self, list: &str, dictionary: &str, given: &[Argument], text: &mut String) {
+        let mut positional = Vec::new();
+        let mut keywords: Vec<String> = Vec::new();
+        for argument in given {
+            let value = self.value(&argument.value);
+            match argument.passing {
+                Passing::Positional => positional.push(value),
+                Passing::Keyword => {
+                    keywords.push(format!("{}: {value}", literal::text(&argument.name)));
+                }
+            }
+        }
+        for (name, open, parts, close) in [
+            (list, '[', positional, ']'),
+            (dictionary, '{', keywords, '}'),
+        ] {
+            let line = format!("    {name} = {open}{}{close}\n", parts.join(", "));
+            if line.len() <= LINE && !line.trim_end().contains('\n') {
+                text.push_str(&line);
+                continue;
+            }
+            text.push_str(&format!("    {name} = {open}\n"));
+            for part in parts {
+                text.push_str(&format!("        {part},\n"));
+            }
+            text.push_str(&format!("    {close}\n"));
+        }
+    }
+
     fn call(&mut self, target: &str, arguments: &[Argument]) -> String {
         let mut parts = Vec::with_capacity(arguments.len());
         for argument in arguments

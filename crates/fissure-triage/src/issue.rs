@@ -1,0 +1,205 @@
+//! A finding as the text of a bug report, in the shape that the library's own form asks for.
+
+use fissure_model::{Finding, Outcome, OutcomeKind};
+
+use crate::failure::report_of;
+use crate::script::snippet;
+
+/// Longest part of the log that is quoted.
+const LOG_LIMIT: usize = 3000;
+
+/// `issue.md`. Whoever files it reads it first: a report that nobody understood is worth nothing to
+/// those who get it.
+pub fn issue(finding: &Finding) -> String {
+    match finding.api.package.as_str() {
+        "tensorflow" => tensorflow(finding),
+        _ => pytorch(finding),
+    }
+}
+
+/// One line that tells this failure from others of the API.
+fn title(finding: &Finding) -> String {
+    let api = &finding.api.title;
+    let detail = &finding.verdict.detail;
+    match finding.verdict.kind {
+        OutcomeKind::Crash => format!("{api} crashes the interpreter ({detail})"),
+        OutcomeKind::Exit => format!("{api} ends the process ({detail})"),
+        OutcomeKind::Timeout => format!("{api} does not return for a small input"),
+        OutcomeKind::OutOfMemory => format!("{api} takes memory without bound for a small input"),
+        OutcomeKind::InternalError => format!("{api} raises an internal error ({detail})"),
+        OutcomeKind::Nan => format!("{api} returns NaN for an ordinary input"),
+        OutcomeKind::WrongResult => {
+            format!(
+                "{api} gives a wrong result ({}, {detail})",
+                finding.verdict.oracle
+            )
+        }
+        _ => format!("{api}: {} ({detail})", finding.verdict.kind),
+    }
+}
+
+fn observed(finding: &Finding) -> String {
+    if let Some(report) = report_of(&finding.verdict, &finding.execution)
+        && finding.verdict.kind == OutcomeKind::WrongResult
+    {
+        return format!("```text\n{}\n```", report.observed.trim());
+    }
+    match &finding.execution.outcome {
+        Outcome::Rejected(error) | Outcome::Fatal(error) | Outcome::NotBuilt(error) => {
+            let message: String = error.message.chars().take(LOG_LIMIT).collect();
+            format!("```text\n{}: {}\n```", error.class, message.trim())
+        }
+        Outcome::Crash { .. } => format!("The process dies of {}.", finding.verdict.detail),
+        Outcome::Exit { .. } => format!("The process ends: {}.", finding.verdict.detail),
+        Outcome::Timeout => format!("No result after {:.0?}.", finding.execution.duration),
+        Outcome::OutOfMemory => "Memory grows until the process is ended.".to_owned(),
+        Outcome::Accepted { .. } => "The result holds NaN.".to_owned(),
+    }
+}
+
+fn expected(finding: &Finding) -> String {
+    if let Some(report) = report_of(&finding.verdict, &finding.execution)
+        && finding.verdict.kind == OutcomeKind::WrongResult
+    {
+        return format!("```text\n{}\n```", report.expected.trim());
+    }
+    match finding.verdict.kind {
+        OutcomeKind::Crash | OutcomeKind::Exit => {
+            "A result, or an exception that says what is wrong with the arguments."
+        }
+        OutcomeKind::Timeout => "A result or an exception in reasonable time.",
+        OutcomeKind::OutOfMemory => "A result or an exception in reasonable memory.",
+        OutcomeKind::Nan => "A result without NaN, or an exception.",
+        _ => "An exception that says what is wrong with the arguments, or a result.",
+    }
+    .to_owned()
+}
+
+/// What was found out by changing arguments and running again.
+fn notes(finding: &Finding) -> String {
+    let mut text = String::new();
+    if !finding.roles.is_empty() {
+        text.push_str("Each argument changed alone:\n\n");
+        for role in &finding.roles {
+            text.push_str(&format!("- `{}`: {}\n", role.parameter, role.tried));
+        }
+        text.push('\n');
+    }
+    if !finding.also_through.is_empty() {
+        let names: Vec<String> = finding
+            .also_through
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        text.push_str(&format!("The same through {}.\n\n", names.join(", ")));
+    }
+    for remark in &finding.remarks {
+        text.push_str(&format!("{remark}.\n\n"));
+    }
+    if let Some(tried) = finding.reproduction {
+        text.push_str(&format!(
+            "Fails in {} of {} fresh processes.\n\n",
+            tried.failures, tried.runs
+        ));
+    }
+    text
+}
+
+/// The end of the log, and the native frames.
+fn log(finding: &Finding) -> Option<String> {
+    let mut text = String::new();
+    if !finding.execution.native_frames.is_empty() {
+        text.push_str("native frames, innermost first:\n");
+        for frame in finding.execution.native_frames.iter().take(12) {
+            text.push_str(&format!("  {frame}\n"));
+        }
+    }
+    if let Some(log) = &finding.execution.log {
+        let start = log.ceil_char_boundary(log.len().saturating_sub(LOG_LIMIT));
+        text.push_str(log[start..].trim());
+        text.push('\n');
+    }
+    // A fence inside would end the block.
+    (!text.is_empty()).then(|| text.replace("```", "'''"))
+}
+
+fn fact<'a>(finding: &'a Finding, name: &str) -> &'a str {
+    finding
+        .environment
+        .iter()
+        .find(|(known, _)| known == name)
+        .map_or("unknown", |(_, value)| value)
+}
+
+fn versions(finding: &Finding) -> String {
+    let mut text = String::new();
+    if finding.environment.is_empty() {
+        text.push_str(&format!(
+            "{}: {}\nPython: {}\n",
+            finding.api.package, finding.library_version, finding.python_version
+        ));
+    }
+    for (name, value) in &finding.environment {
+        text.push_str(&format!("{name}: {value}\n"));
+    }
+    text
+}
+
+const HOW_FOUND: &str = "Found with Fissure, a fuzzer: the arguments were generated and then made \
+                         as small as possible. The script below needs nothing of it.";
+
+/// The form of PyTorch; also for libraries whose form is not known.
+fn pytorch(finding: &Finding) -> String {
+    let mut text = format!(
+        "# {}\n\n### 🐛 Describe the bug\n\n{HOW_FOUND}\n\n```python\n{}```\n\n\
+         **Observed**\n\n{}\n\n**Expected**\n\n{}\n\n{}",
+        title(finding),
+        snippet(finding),
+        observed(finding),
+        expected(finding),
+        notes(finding)
+    );
+    if let Some(log) = log(finding) {
+        text.push_str(&format!("### Error logs\n\n```text\n{log}```\n\n"));
+    }
+    text.push_str(&format!(
+        "### Versions\n\n```text\n{}```\n",
+        versions(finding)
+    ));
+    if finding.api.package == "torch" {
+        text.push_str(
+            "\nBefore filing: search for the same failure, try the nightly build, and replace this \
+             block by the output of `python -m torch.utils.collect_env`.\n",
+        );
+    }
+    text
+}
+
+/// The form of TensorFlow.
+fn tensorflow(finding: &Finding) -> String {
+    let log = log(finding).unwrap_or_else(|| "(none)\n".to_owned());
+    format!(
+        "# {}\n\n\
+         ### Issue type\n\nBug\n\n\
+         ### Have you reproduced the bug with TensorFlow Nightly?\n\nNo\n\n\
+         ### Source\n\nbinary\n\n\
+         ### TensorFlow version\n\n{}\n\n\
+         ### Custom code\n\nYes\n\n\
+         ### OS platform and distribution\n\n{} ({})\n\n\
+         ### Python version\n\n{}\n\n\
+         ### GPU model and memory\n\n{}\n\n\
+         ### Current behavior?\n\n{HOW_FOUND}\n\nObserved:\n\n{}\n\nExpected:\n\n{}\n\n{}\
+         ### Standalone code to reproduce the issue\n\n```python\n{}```\n\n\
+         ### Relevant log output\n\n```text\n{log}```\n",
+        title(finding),
+        finding.library_version,
+        fact(finding, "OS"),
+        fact(finding, "Platform"),
+        finding.python_version,
+        fact(finding, "GPU"),
+        observed(finding),
+        expected(finding),
+        notes(finding),
+        snippet(finding),
+    )
+}
