@@ -256,10 +256,12 @@ class Call:
                 return Report(text, repr(error), compare.short(self.baseline), raising)
             return None
         baseline = self.baseline
-        if observed:
-            result = observed[1](result)
-        if expected:
-            baseline = expected[1](baseline)
+        try:
+            result = observed[1](result) if observed else result
+            baseline = expected[1](baseline) if expected else baseline
+        except (IndexError, RuntimeError, TypeError, ValueError):
+            # The results are not of the form in which they could be compared.
+            return None
         found = self.disagreement(result, baseline)
         if found is None:
             return None

@@ -52,7 +52,9 @@ def only_part(before, after, position, flat):
         if not compare.is_torch(second) or first.shape != second.shape:
             return False
         first, second = compare.plain(first)[0], compare.plain(second)[0]
-        if first.dim() == 0 and not flat:
+        if first.numel() == 0:
+            continue
+        if not flat and (first.dim() == 0 or first.shape[0] <= position):
             return False
         equal = (first == second) | ((first != first) & (second != second))
         equal = equal.reshape(-1) if flat else equal.reshape(equal.shape[0], -1)
