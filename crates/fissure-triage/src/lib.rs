@@ -9,6 +9,7 @@
 //! - [`write_finding`] puts all of it into a folder, whole or not at all.
 //! - [`Records`] writes the files that users of DocTer know.
 
+mod bisect;
 mod collector;
 mod complexity;
 mod confirm;
@@ -28,6 +29,7 @@ mod script;
 mod shrink;
 mod signature;
 
+pub use bisect::{Bisection, bisect};
 pub use collector::{Candidate, Collector, Observed};
 pub use complexity::complexity;
 pub use confirm::{MemoryLimit, ScriptEnd, ScriptRun, ScriptRunner, confirm, reproduces};

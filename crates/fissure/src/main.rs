@@ -28,6 +28,10 @@ enum Command {
     Fuzz(Box<command::fuzz_args::FuzzArgs>),
     /// Apply oracles to the inputs that a run kept
     Judge(Box<command::judge::JudgeArgs>),
+    /// Run findings again, here or with another version of the library
+    Replay(Box<command::replay::ReplayArgs>),
+    /// Find the release in which a finding first fails, and the one in which it no longer does
+    Bisect(Box<command::bisect::BisectArgs>),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
     /// List what counts as a failure
@@ -46,6 +50,8 @@ fn main() -> ExitCode {
         Command::Scan(args) => command::scan::run(*args),
         Command::Fuzz(args) => command::fuzz::run(*args),
         Command::Judge(args) => command::judge::run(*args),
+        Command::Replay(args) => command::replay::run(*args),
+        Command::Bisect(args) => command::bisect::run(*args),
         Command::Specs(args) => command::specs::run(args),
         Command::Oracles(args) => command::oracles::run(args),
         Command::Env(args) => command::env::run(args),

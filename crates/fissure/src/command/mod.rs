@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod bisect;
 pub mod doctor;
 pub mod env;
 pub mod fuzz;
@@ -8,6 +9,7 @@ mod fuzz_plan;
 pub mod judge;
 mod judging;
 pub mod oracles;
+pub mod replay;
 pub mod scan;
 mod scan_console;
 mod session;

@@ -1,0 +1,210 @@
+//! `fissure replay`: do earlier findings still hold?
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command prints its result"
+)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use comfy_table::{Table, presets};
+use fissure_campaign::{StoredFinding, replay_finding, stored_findings};
+use fissure_execute::{SandboxOptions, ScriptOptions};
+use fissure_triage::Replay;
+use serde::Serialize;
+
+use crate::exit_status::{ExitStatus, usage};
+use crate::target::{self, TargetArgs};
+
+/// Run findings again, here or with another version of the library
+///
+/// Each finding's own script is run in a fresh process. Exit code 1 when any of them still fails.
+#[derive(Args, Debug)]
+pub struct ReplayArgs {
+    /// Folders of findings, or of runs (all of their findings)
+    #[arg(required = true, value_name = "FINDING")]
+    paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a script may take.
+#[derive(Args, Clone, Debug)]
+pub struct LimitArgs {
+    /// Seconds for a script, the import of the library included
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    pub timeout: f64,
+
+    /// MiB of memory for a script, the library included
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    pub memory_limit: u64,
+
+    /// Folders of your own packages
+    #[arg(long, value_name = "DIR")]
+    pub pythonpath: Vec<PathBuf>,
+
+    /// Do not confine scripts
+    #[arg(long)]
+    pub no_sandbox: bool,
+}
+
+impl LimitArgs {
+    pub fn script_options(&self, scratch: &Path) -> anyhow::Result<ScriptOptions> {
+        let timeout = Duration::try_from_secs_f64(self.timeout).map_err(|_| {
+            usage(format!(
+                "--timeout {}: not a number of seconds",
+                self.timeout
+            ))
+        })?;
+        let folders: Vec<PathBuf> = self
+            .pythonpath
+            .iter()
+            .map(|folder| {
+                folder
+                    .canonicalize()
+                    .map_err(|_| usage(format!("there is no {}", folder.display())))
+            })
+            .collect::<anyhow::Result<_>>()?;
+        let joined = std::env::join_paths(folders).context("a --pythonpath holds a colon")?;
+        let joined = joined
+            .into_string()
+            .map_err(|_| usage("a --pythonpath is not valid text"))?;
+        Ok(ScriptOptions {
+            timeout,
+            memory_limit: self.memory_limit << 20,
+            scratch: scratch.to_owned(),
+            sandbox: SandboxOptions {
+                confine_writes: !self.no_sandbox,
+                cut_network: !self.no_sandbox,
+            },
+            environment: vec![("PYTHONPATH".to_owned(), joined)],
+            cancelled: Arc::new(AtomicBool::new(false)),
+        })
+    }
+}
+
+/// One line of the result.
+#[derive(Serialize)]
+struct Replayed {
+    id: String,
+    folder: PathBuf,
+    kind: &'static str,
+    found_in: String,
+    #[serde(flatten)]
+    replay: Replay,
+}
+
+pub fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
+    let findings = findings(&args.paths)?;
+    let scratch = tempfile::tempdir().context("failed to make a temporary folder")?;
+    let options = args.limits.script_options(scratch.path())?;
+    let mut by_package: BTreeMap<String, Vec<StoredFinding>> = BTreeMap::new();
+    for stored in findings {
+        let package = stored.finding.api.package.clone();
+        by_package.entry(package).or_default().push(stored);
+    }
+    let mut lines = Vec::new();
+    for (package, findings) in by_package {
+        let python = target::resolve_for(&args.target, &package, &args.limits.pythonpath)?.python;
+        for stored in findings {
+            let replay = replay_finding(&stored, &python, &options)?;
+            if !args.json {
+                eprintln!("{}: {}", stored.finding.id, replay.name());
+            }
+            lines.push(Replayed {
+                id: stored.finding.id,
+                folder: stored.folder,
+                kind: stored.finding.verdict.kind.name(),
+                found_in: stored.finding.library_version,
+                replay,
+            });
+        }
+    }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&lines)?);
+    } else {
+        print_table(&lines);
+    }
+    let status = if lines.iter().any(|line| line.replay.fails()) {
+        ExitStatus::Findings
+    } else {
+        ExitStatus::NoFinding
+    };
+    Ok(status.into())
+}
+
+/// The findings that the paths stand for; one that cannot be read is told and left out.
+pub fn findings(paths: &[PathBuf]) -> anyhow::Result<Vec<StoredFinding>> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !path.exists() {
+            return Err(usage(format!("there is no {}", path.display())));
+        }
+        let stored =
+            stored_findings(path).with_context(|| format!("failed to read {}", path.display()))?;
+        for one in stored {
+            match one {
+                Ok(one) => found.push(one),
+                Err(error) => eprintln!("warning: {:#}", anyhow::Error::from(error)),
+            }
+        }
+    }
+    if found.is_empty() {
+        let names: Vec<String> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        return Err(usage(format!("no finding in {}", names.join(", "))));
+    }
+    Ok(found)
+}
+
+fn print_table(lines: &[Replayed]) {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(["finding", "found in", "now", ""]);
+    for line in lines {
+        table.add_row([
+            line.id.as_str(),
+            line.found_in.as_str(),
+            line.replay.name(),
+            line.replay.detail(),
+        ]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    println!();
+    for line in table.lines() {
+        println!("{}", line.trim_end());
+    }
+    let count = |name: &str| {
+        lines
+            .iter()
+            .filter(|line| line.replay.name() == name)
+            .count()
+    };
+    let parts: Vec<String> = ["still fails", "changed", "fixed", "cannot run"]
+        .iter()
+        .map(|name| (count(name), name))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    println!("\n{}", parts.join(", "));
+}
