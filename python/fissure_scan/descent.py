@@ -13,7 +13,7 @@ import numpy as np
 GROUPS = 24
 ROUNDS = 3
 # Runs for the zero between two signs.
-CLOSING = 24
+CLOSING = 40
 
 
 def climb(search, level):
@@ -31,14 +31,16 @@ def climb(search, level):
             continue
         search.site_deadline = search.budget.left() - share
         for label in dict.fromkeys(label for label, _, _ in answers):
-            if search.closed(site) or not Descent(search, site, label, free, level).run(answers):
+            descent = Descent(search, site, label, free, level, set(sites))
+            if search.closed(site) or not descent.run(answers):
                 break
 
 
 class Descent:
-    def __init__(self, search, site, label, variables, level):
+    def __init__(self, search, site, label, variables, level, sites):
         self.search = search
         self.site = site
+        self.sites = sites          # all that are steered: one run measures them all
         self.label = label
         self.variables = variables
         self.level = level
@@ -50,6 +52,9 @@ class Descent:
         """False when no input moves the distance: the site's other aims are as far away."""
         point = dict((v.key, v.own.copy()) for v in self.variables)
         distance = _nearest(answers, self.label)
+        if distance is None or distance <= 0.0:
+            # The own data lie on the other side already.
+            return True
         if not self._depends(point, distance):
             return False
         for _ in range(ROUNDS):
@@ -67,10 +72,10 @@ class Descent:
     def measure(self, point):
         """The distance at a point; None when it failed there or the site was not reached."""
         self.search.attempt("%s by direction search for %s" % (self.label, self.site.function),
-                            point, self.level, self.site)
+                            point, self.level, self.sites)
         if self.search.closed(self.site):
             return None
-        return _nearest(self.search.aimed, self.label)
+        return _nearest(self.search.aimed.get(self.site, []), self.label)
 
     def _over(self):
         search = self.search
@@ -79,15 +84,16 @@ class Descent:
 
     def _depends(self, point, distance):
         """Two moves of everything at once: a distance that stays the same depends on no input."""
+        generator = np.random.Generator(np.random.PCG64(0))
         for sign in (1.0, -1.0):
             moved = {}
             for v in self.variables:
-                jump = sign * self._width(v) * (self.generator.random(v.own.shape) + 0.1)
+                jump = sign * self._width(v) * (generator.random(v.own.shape) + 0.1)
                 moved[v.key] = self._clip(v, point[v.key] + 0.1 * jump)
             nearest = self.measure(moved)
             if self._over():
                 return False
-            if nearest is not None and distance is not None and nearest != distance:
+            if nearest is not None and nearest != distance:
                 return True
         return False
 
@@ -186,15 +192,17 @@ class Descent:
         return moved
 
     def _close_in(self, low_point, low, high_point, high):
-        """The zero of the distance between two points, by false position."""
-        start, end = 0.0, 1.0
+        """The zero of the distance between two points: false position, where an end that is kept
+        twice counts half (Illinois), so that both ends move."""
+        start, end, side = 0.0, 1.0, 0
 
         def between(share):
             return dict((v.key, low_point[v.key] + (high_point[v.key] - low_point[v.key]) * share)
                         for v in self.variables)
-        for number in range(CLOSING):
-            share = start + (end - start) * low / (low - high) if number % 3 != 2 \
-                else (start + end) / 2.0
+        for _ in range(CLOSING):
+            share = start + (end - start) * low / (low - high)
+            if not start < share < end:
+                share = (start + end) / 2.0
             if self._over() or not start < share < end:
                 return
             reached = self.measure(between(share))
@@ -202,8 +210,12 @@ class Descent:
                 return
             if reached > 0.0:
                 start, low = share, reached
+                high = high / 2.0 if side > 0 else high
+                side = 1
             else:
                 end, high = share, reached
+                low = low / 2.0 if side < 0 else low
+                side = -1
 
     def _width(self, variable):
         """The size of an ordinary move: of the range at level L1, of the values beyond."""

@@ -42,12 +42,12 @@ def _smallness(values):
 
 
 def _toward_zero(values):
+    """Nearer to zero, and through it: a distance at or below 0 is on the other side already."""
     low, high = float(values.min()), float(values.max())
-    found = [("toward zero", _smallness(values))]
-    if low > 0.0:
-        found.append(("decrease", low))
-    elif high < 0.0:
-        found.append(("increase", -high))
+    found = [("toward zero", _smallness(values)), ("decrease", low), ("increase", -high)]
+    if low < 0.0 < high:
+        first = float(values.ravel()[0])
+        found += [("decrease the first element", first), ("increase the first element", -first)]
     return found
 
 

@@ -55,7 +55,8 @@ class Search:
         self.shrinking = 0.0                # seconds spent on making failing inputs smaller
         self.site_deadline = 0.0
         self.first_failure = None           # operation of the last attempt that failed first
-        self.aimed = []                     # distances of the site that the last run aimed at
+        self.aimed = {}                     # site -> distances, of the last run that aimed
+        self.measured = {}                  # the same by candidate
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
@@ -142,11 +143,11 @@ class Search:
         self.runs += 1
         return self.program.run(self.policy(overrides, **more))
 
-    def failures(self, overrides, aim=None):
+    def failures(self, overrides, aims=None):
         """Failures before the first training step; later ones are level L4's. `aimed` has the
-        distances of the site `aim` afterwards."""
-        trace = self.run(overrides, aim_sites=None if aim is None else {aim})
-        self.aimed = trace.aims.get(aim, [])
+        distances of the sites `aims` afterwards."""
+        trace = self.run(overrides, aim_sites=aims)
+        self.aimed = trace.aims
         return [failure for failure in trace.failures
                 if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"]
 
@@ -160,16 +161,18 @@ class Search:
             if ladder and not any(self.masked(site) for site in self.open_sites()):
                 return
 
-    def attempt(self, label, overrides, level, aim=None):
+    def attempt(self, label, overrides, level, aims=None):
         """Runs one candidate; True when it made something new fail."""
         mark = hash(tuple(sorted((key, value.tobytes()) for key, value in overrides.items())))
         if mark in self.tried:
-            self.aimed, self.first_failure = [], 0
+            self.aimed, self.first_failure = self.measured.get(mark, {}), 0
             return False
         self.tried.add(mark)
         new = False
-        failures = self.failures(overrides, aim)
+        failures = self.failures(overrides, aims)
         aimed = self.aimed
+        if aims:
+            self.measured[mark] = aimed
         self.first_failure = min([failure.index for failure in failures] or [None],
                                  key=lambda index: index or 0)
         for failure in failures:

@@ -16,6 +16,14 @@ pub enum ConfigError {
     Parse { path: String, message: String },
 }
 
+/// How the log of a site is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    #[default]
+    Text,
+    Json,
+}
+
 /// The keys with an effect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Config {
@@ -36,6 +44,7 @@ pub struct Config {
     /// Whether directions come from gradients.
     pub gradient_backprop: Option<bool>,
     pub save_inputs: Option<bool>,
+    pub log_format: LogFormat,
     pub output_dir: Option<PathBuf>,
     /// What was in the file and has no effect: one line each, for the user.
     pub remarks: Vec<String>,
@@ -87,8 +96,8 @@ impl Config {
         if text.trim().is_empty() {
             return Ok(Config::default());
         }
-        let known: Known = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
-        let logging = known.logging.unwrap_or_default();
+        let mut known: Known = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let logging = known.logging.take().unwrap_or_default();
         let mut remarks: Vec<String> = known
             .unknown
             .keys()
@@ -110,14 +119,17 @@ impl Config {
         if known.enable_parallel == Some(true) {
             remarks.push("enable_parallel: a scan runs one program at a time".to_owned());
         }
-        if let Some(format) = &logging.format
-            && format != "txt"
-            && format != "json"
-        {
-            remarks.push(format!(
-                "logging.format: `{format}` is not available, text is written"
-            ));
-        }
+        let log_format = match logging.format.as_deref() {
+            None | Some("txt" | "text") => LogFormat::Text,
+            Some("json") => LogFormat::Json,
+            Some(format) => {
+                remarks.push(format!(
+                    "logging.format: `{format}` is not available, text is written"
+                ));
+                LogFormat::Text
+            }
+        };
+        check_values(&known)?;
         let timeout = match known.timeout {
             Some(seconds) => Some(
                 Duration::try_from_secs_f64(seconds)
@@ -136,6 +148,7 @@ impl Config {
             mutation_rate: known.mutation_rate,
             gradient_backprop: known.gradient_backprop,
             save_inputs: logging.save_inputs,
+            log_format,
             output_dir: logging.output_dir,
             remarks,
         })
@@ -156,6 +169,28 @@ impl Config {
     }
 }
 
+/// Numbers that would make the search do nothing are mistakes, not settings.
+fn check_values(known: &Known) -> Result<(), String> {
+    if known.tensor_size == Some(0) {
+        return Err("tensor_size: an array needs at least one element".to_owned());
+    }
+    if known.oscillation_threshold == Some(0) {
+        return Err("oscillation_threshold: give at least 1".to_owned());
+    }
+    if known
+        .mutation_rate
+        .is_some_and(|rate| !(rate > 0.0 && rate <= 1.0))
+    {
+        return Err("mutation_rate: give a share above 0, up to 1".to_owned());
+    }
+    match (known.min_value, known.max_value) {
+        (Some(low), Some(high)) if low > high => Err(format!(
+            "min_value: {low} is above max_value, which is {high}"
+        )),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,7 +200,8 @@ mod tests {
         let config = Config::parse(
             "tensor_size: 5\nmin_value: -2\nmax_value: 3.5\nstop_on_failure: true\ntimeout: 7\n\
              max_fuzz_iterations: 40\ngradient_backprop: false\nmutation_rate: 0.25\n\
-             oscillation_threshold: 3\nlogging:\n  save_inputs: false\n  output_dir: out\n",
+             oscillation_threshold: 3\nlogging:\n  save_inputs: false\n  format: json\n  \
+             output_dir: out\n",
         )
         .unwrap();
         assert_eq!(config.tensor_size, Some(5));
@@ -175,7 +211,10 @@ mod tests {
         assert_eq!(config.timeout, Some(Duration::from_secs(7)));
         assert_eq!(config.max_fuzz_iterations, Some(40));
         assert_eq!(config.gradient_backprop, Some(false));
+        assert_eq!(config.mutation_rate, Some(0.25));
+        assert_eq!(config.oscillation_threshold, Some(3));
         assert_eq!(config.save_inputs, Some(false));
+        assert_eq!(config.log_format, LogFormat::Json);
         assert_eq!(config.output_dir, Some("out".into()));
         assert!(config.remarks.is_empty());
     }
@@ -205,5 +244,19 @@ mod tests {
     fn a_wrong_type_is_an_error() {
         assert!(Config::parse("timeout: soon\n").is_err());
         assert!(Config::parse("timeout: -1\n").is_err());
+    }
+
+    #[test]
+    fn a_value_that_makes_no_sense_is_an_error_that_names_its_key() {
+        for (text, key) in [
+            ("tensor_size: 0\n", "tensor_size"),
+            ("oscillation_threshold: 0\n", "oscillation_threshold"),
+            ("mutation_rate: 0\n", "mutation_rate"),
+            ("mutation_rate: 1.5\n", "mutation_rate"),
+            ("min_value: 2\nmax_value: 1\n", "min_value"),
+        ] {
+            let error = Config::parse(text).unwrap_err();
+            assert!(error.starts_with(key), "{text}: {error}");
+        }
     }
 }

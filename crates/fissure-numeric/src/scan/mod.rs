@@ -16,7 +16,7 @@ mod runtime;
 
 use std::time::Duration;
 
-pub use config::{Config, ConfigError};
+pub use config::{Config, ConfigError, LogFormat};
 pub use event::{InputEvent, OwnRun, SiteEvent};
 pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
 pub use output::{OutputError, write_output};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::report::{ScanFinding, ScanReport};
-use super::{Layout, ScanOptions};
+use super::{Layout, LogFormat, ScanOptions, SiteStatus};
 
 #[derive(Debug, thiserror::Error)]
 #[error("failed to write `{path}`: {error}")]
@@ -20,8 +20,11 @@ pub struct OutputError {
 pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBuf, OutputError> {
     let logs = match options.layout {
         Layout::Fissure => options.output.join("logs"),
-        // Its output folder is fixed below the folder it is started in.
-        Layout::SoftAssertion => PathBuf::from("experiments/logs"),
+        Layout::SoftAssertion => match &options.config.output_dir {
+            Some(folder) => folder.clone(),
+            // As it does: below the folder it is started in.
+            None => PathBuf::from("experiments/logs"),
+        },
     };
     create(&logs)?;
     let mut names = BTreeSet::new();
@@ -37,21 +40,14 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
                     && place.function == site.function
             })
             .collect();
-        let name = free_name(&mut names, &site.function, site.line);
-        let mut text = format!(
-            "{} at {}:{}\nexecuted {} times in the program's own run\n",
-            site.function,
-            site.file.display(),
-            site.line,
-            site.hits
-        );
-        if findings.is_empty() {
-            text.push_str("no instability found\n");
-        }
-        for finding in findings {
-            text.push_str(&describe(finding));
-        }
-        write(&logs.join(name), &text)?;
+        let stem = free_name(&mut names, &site.function, site.line);
+        write_log(
+            &logs,
+            &stem,
+            options.config.log_format,
+            Some(site),
+            &findings,
+        )?;
     }
     // Failures of operations that are not announced as unstable have a log of their own.
     for finding in report.findings.iter().chain(&report.notes) {
@@ -59,8 +55,8 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
         if !report.sites.iter().any(|site| {
             site.file == place.file && site.line == place.line && site.function == place.function
         }) {
-            let name = free_name(&mut names, &place.function, place.line);
-            write(&logs.join(name), &describe(finding))?;
+            let stem = free_name(&mut names, &place.function, place.line);
+            write_log(&logs, &stem, options.config.log_format, None, &[finding])?;
         }
     }
     write(&logs.join("summary_report.json"), &pretty(&summary(report)))?;
@@ -78,15 +74,48 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
     Ok(logs)
 }
 
-/// `log_<function>.txt`, with the line where the plain name is taken.
+/// The log of one site, as text or JSON.
+fn write_log(
+    logs: &Path,
+    stem: &str,
+    format: LogFormat,
+    site: Option<&SiteStatus>,
+    findings: &[&ScanFinding],
+) -> Result<(), OutputError> {
+    if format == LogFormat::Json {
+        let value = json!({"site": site, "findings": findings});
+        return write(&logs.join(format!("{stem}.json")), &pretty(&value));
+    }
+    let mut text = String::new();
+    if let Some(site) = site {
+        writeln!(
+            text,
+            "{} at {}:{}\nexecuted {} times in the program's own run",
+            site.function,
+            site.file.display(),
+            site.line,
+            site.hits
+        )
+        .expect("writing to a string cannot fail");
+    }
+    if findings.is_empty() {
+        text.push_str("no instability found\n");
+    }
+    for finding in findings {
+        text.push_str(&describe(finding));
+    }
+    write(&logs.join(format!("{stem}.txt")), &text)
+}
+
+/// `log_<function>`, with the line where the plain name is taken.
 fn free_name(taken: &mut BTreeSet<String>, function: &str, line: usize) -> String {
-    let mut name = format!("log_{function}.txt");
+    let mut name = format!("log_{function}");
     let mut number = 1;
     while !taken.insert(name.clone()) {
         name = if number == 1 {
-            format!("log_{function}_line{line}.txt")
+            format!("log_{function}_line{line}")
         } else {
-            format!("log_{function}_line{line}_{number}.txt")
+            format!("log_{function}_line{line}_{number}")
         };
         number += 1;
     }
@@ -108,6 +137,9 @@ fn describe(finding: &ScanFinding) -> String {
     if let Some(fix) = &finding.fix {
         writeln!(text, "fix: {}\n{}", fix.title, fix.diff)
             .expect("writing to a string cannot fail");
+    }
+    if let Some(precondition) = &finding.precondition {
+        writeln!(text, "precondition: {precondition}").expect("writing to a string cannot fail");
     }
     for (title, reason) in &finding.refused_fixes {
         writeln!(text, "fix not shown: {title}: {reason}")
@@ -208,8 +240,8 @@ mod tests {
     #[test]
     fn two_sites_of_one_function_get_two_logs() {
         let mut taken = BTreeSet::new();
-        assert_eq!(free_name(&mut taken, "log", 3), "log_log.txt");
-        assert_eq!(free_name(&mut taken, "log", 9), "log_log_line9.txt");
-        assert_eq!(free_name(&mut taken, "log", 9), "log_log_line9_2.txt");
+        assert_eq!(free_name(&mut taken, "log", 3), "log_log");
+        assert_eq!(free_name(&mut taken, "log", 9), "log_log_line9");
+        assert_eq!(free_name(&mut taken, "log", 9), "log_log_line9_2");
     }
 }

@@ -147,6 +147,20 @@ fn proposals(analysis: &Analysis, event: &FindingEvent, source: &str) -> Vec<Fix
 
 /// What the inputs must satisfy where no rewrite passed.
 fn precondition(event: &FindingEvent) -> String {
+    let advice = match event.oracle.as_str() {
+        "cancellation" | "stable_algorithm" | "rewrite" => Some(
+            "its operands agree in nearly all digits: subtract what they have in common first \
+             (the mean before squaring, or Welford's update), or compute in wider floats",
+        ),
+        "wider_float" => Some(
+            "the matrix is nearly singular: scale its columns, add a ridge to the diagonal, or \
+             compute in wider floats",
+        ),
+        _ => None,
+    };
+    if let Some(advice) = advice {
+        return format!("line {}: `{}`: {advice}", event.site.line, event.producer);
+    }
     let domain = match event.producer.as_str() {
         "log" | "log2" | "log10" | "rsqrt" => "its operand stays above 0",
         "log1p" => "its operand stays above -1",

@@ -6,6 +6,7 @@
 //! `exp` and is rewritten at `log`.
 
 mod clamp;
+mod difference;
 mod division;
 mod exponential;
 mod linear;
@@ -36,6 +37,7 @@ const PATTERNS: &[(&str, Rule)] = &[
     ("sigmoid", exponential::sigmoid),
     ("expm1", exponential::expm1),
     ("expm1_ratio", exponential::expm1_ratio),
+    ("half_angle", difference::half_angle),
     ("vector_norm", norm::vector_norm),
     ("unit_vector", norm::unit_vector),
     ("two_pass_variance", norm::two_pass_variance),

@@ -349,3 +349,19 @@ fn an_intermediate_from_before_a_loop_is_not_followed_when_the_loop_changes_its_
             .all(|(rule, _)| rule != "log_softmax")
     );
 }
+
+#[test]
+fn one_minus_cosine_is_written_with_the_half_angle() {
+    check(
+        "half_angle",
+        "sub",
+        "import numpy as np\ny = r * (1.0 - np.cos(a + b))\n",
+        "import numpy as np\ny = r * (2.0 * np.sin((a + b) / 2.0) ** 2)\n",
+    );
+    check(
+        "half_angle",
+        "sub",
+        "import torch\ny = 1 - torch.cos(x)\n",
+        "import torch\ny = 2.0 * torch.sin(x / 2.0) ** 2\n",
+    );
+}
