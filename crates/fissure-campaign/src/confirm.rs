@@ -4,7 +4,7 @@
 //! It runs on threads of its own, so that fuzzing goes on meanwhile.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -76,18 +76,7 @@ impl Confirmer {
         self.pending
     }
 
-    /// A finished attempt, if there is one.
-    pub fn poll(&mut self) -> Option<Confirmed> {
-        match self.results.try_recv() {
-            Ok(confirmed) => {
-                self.pending -= 1;
-                Some(confirmed)
-            }
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
-    }
-
-    /// Like [`Self::poll`], but waits.
+    /// A finished attempt, if there is one within the limit.
     pub fn wait(&mut self, limit: Duration) -> Option<Confirmed> {
         let confirmed = self.results.recv_timeout(limit).ok()?;
         self.pending -= 1;

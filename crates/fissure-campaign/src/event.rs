@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use fissure_model::{Api, Finding, Signature};
 
-use crate::{ApiSummary, Tally};
+use fissure_triage::Replay;
+
+use crate::{ApiSummary, ShrinkSummary, Tally};
 
 #[derive(Debug)]
 pub enum RunEvent<'a> {
@@ -20,6 +22,18 @@ pub enum RunEvent<'a> {
         api: &'a Api,
         tally: &'a Tally,
         max_inputs: Option<u64>,
+    },
+    /// A finding that an earlier run left in the folder was run again.
+    Replayed {
+        finding: &'a Finding,
+        outcome: Replay,
+    },
+    /// A distinct failure was seen; its input is being made smaller.
+    Shrinking { api: &'a Api, id: &'a str },
+    /// No smaller input is left to try, or the time for it is up.
+    Shrunk {
+        finding: &'a Finding,
+        summary: ShrinkSummary,
     },
     /// A distinct failure was seen; its script is being tried in a fresh process.
     Confirming { api: &'a Api, id: &'a str },

@@ -2,6 +2,7 @@
 
 mod batches;
 mod findings;
+mod triage;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
@@ -11,13 +12,15 @@ use std::time::{Duration, Instant};
 use fissure_execute::{ExecuteError, Pool, ScriptOptions};
 use fissure_generate::Generator;
 use fissure_model::{Api, Spec};
-use fissure_triage::{Collector, Signature};
+use fissure_triage::{Collector, KnownIssues, Signature};
 
 use crate::confirm::{ConfirmOptions, Confirmer};
 use crate::keep::Keeper;
 use crate::lane::Lane;
 use crate::record::Record;
+use crate::replayer::stored_findings;
 use crate::restore::{Restored, RestoredLane};
+use crate::shrinker::{Shrinker, ShrinkerOptions};
 use crate::{
     ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, SavedInputs, StoreError,
 };
@@ -78,6 +81,10 @@ pub struct Campaign<'a> {
     pub pool: &'a Pool,
     /// APIs to leave out.
     pub deny_list: Option<DenyList>,
+    /// Failures that are only counted.
+    pub known_issues: KnownIssues,
+    /// How failing inputs are made smaller; `None`: they are not.
+    pub shrink: Option<ShrinkerOptions>,
     /// How a finding's script is run.
     pub script: ScriptOptions,
     pub options: &'a RunOptions,
@@ -88,7 +95,7 @@ pub struct Campaign<'a> {
 impl Campaign<'_> {
     /// Fuzzes every spec, and returns when all are done or `stop` is set.
     pub fn run(
-        &self,
+        self,
         folder: &mut RunFolder,
         observer: &mut dyn FnMut(RunEvent<'_>),
     ) -> Result<RunSummary, CampaignError> {
@@ -116,6 +123,9 @@ impl Campaign<'_> {
             folder,
             stop: self.stop,
             observer,
+            known_issues: self.known_issues,
+            script: self.script,
+            shrinker: self.shrink.map(Shrinker::start),
             confirmer,
             collector: Collector::default(),
             lanes: HashMap::new(),
@@ -124,8 +134,13 @@ impl Campaign<'_> {
             summary: RunSummary::default(),
             finished: Vec::new(),
             seen: Vec::new(),
+            written: Vec::new(),
         };
-        run.restore()?;
+        if run.options.resume {
+            run.restore()?;
+        } else {
+            run.replay_earlier()?;
+        }
         run.drive()
     }
 }
@@ -140,6 +155,9 @@ struct Run<'a> {
     folder: &'a mut RunFolder,
     stop: &'a AtomicBool,
     observer: &'a mut dyn FnMut(RunEvent<'_>),
+    known_issues: KnownIssues,
+    script: ScriptOptions,
+    shrinker: Option<Shrinker>,
     confirmer: Confirmer,
     collector: Collector,
     /// APIs under way.
@@ -151,8 +169,10 @@ struct Run<'a> {
     summary: RunSummary,
     /// APIs that are done.
     finished: Vec<(usize, ApiSummary)>,
-    /// Failures not yet handed to the confirmer: API, since when, signature.
+    /// Failures not yet handed to triage: API, since when, signature.
     seen: Vec<(usize, Instant, Signature)>,
+    /// Findings that are written, with the APIs that are named in them beside their own.
+    written: Vec<(Signature, PathBuf, usize)>,
     /// What an interrupted process had done.
     restored: Restored,
     /// What was found: a finding may be confirmed after its API is done.
@@ -168,13 +188,9 @@ struct Found {
 impl Run<'_> {
     /// Counts what an interrupted process had found.
     fn restore(&mut self) -> Result<(), CampaignError> {
-        if self.options.resume {
-            let written = fissure_triage::read_findings(&self.folder.findings())
-                .map_err(CampaignError::Finding)?;
-            for folder in written {
-                self.collector
-                    .know(&folder.finding.map_err(CampaignError::Finding)?);
-            }
+        for stored in stored_findings(self.folder.path()).map_err(CampaignError::Finding)? {
+            self.collector
+                .know(&stored.map_err(CampaignError::Finding)?.finding);
         }
         self.summary.flaky = self.restored.flaky;
         for (at, id, note) in std::mem::take(&mut self.restored.found) {
@@ -225,18 +241,14 @@ impl Run<'_> {
                     self.handle(event)?;
                 }
             }
-            while let Some(confirmed) = self.confirmer.poll() {
-                self.report(confirmed)?;
-            }
+            self.triage(Duration::ZERO)?;
             if let Some(message) = self.pool.failure() {
                 return Err(CampaignError::Pool(message));
             }
         }
-        while self.confirmer.pending() > 0 {
-            if let Some(confirmed) = self.confirmer.wait(TICK) {
-                self.report(confirmed)?;
-            }
-        }
+        while self.triage(TICK)? {}
+        self.complete_aliases()?;
+        self.tell_known_issues();
         self.summary.elapsed = started.elapsed();
         self.finished.sort_by_key(|(at, _)| *at);
         for (at, mut api) in self.finished.drain(..) {

@@ -134,6 +134,9 @@ pub struct RunSummary {
     pub findings: u64,
     pub flaky: u64,
     pub notes: u64,
+    /// Failures that known issues silenced, each time counted.
+    #[serde(default)]
+    pub silenced: u64,
     #[serde(with = "seconds")]
     pub elapsed: Duration,
     pub interrupted: bool,

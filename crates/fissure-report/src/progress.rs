@@ -105,6 +105,31 @@ impl Progress {
                 self.active.insert(api.title.clone(), active);
                 self.refresh();
             }
+            RunEvent::Replayed { finding, outcome } => {
+                self.findings += u64::from(outcome.fails() && !finding.is_note());
+                let detail = match outcome.detail() {
+                    "" => String::new(),
+                    detail => format!(": {detail}"),
+                };
+                self.line(
+                    &format!("again  {} {}{detail}", finding.id, outcome.name()),
+                    true,
+                );
+            }
+            RunEvent::Shrinking { id, .. } => {
+                self.line(&format!("shrink {id}"), self.verbose);
+            }
+            RunEvent::Shrunk { finding, summary } => {
+                let line = format!(
+                    "       {} smaller in {} step{}, {} inputs, {}",
+                    finding.id,
+                    summary.steps,
+                    if summary.steps == 1 { "" } else { "s" },
+                    summary.tried,
+                    human_duration(summary.elapsed)
+                );
+                self.line(&line, self.verbose);
+            }
             RunEvent::Confirming { id, .. } => {
                 self.line(&format!("try    {id} in a fresh process"), self.verbose);
             }

@@ -121,6 +121,9 @@ pub fn closing_line(summary: &RunSummary) -> String {
             if summary.notes == 1 { "" } else { "s" }
         );
     }
+    if summary.silenced > 0 {
+        line += &format!(", {} silenced by known issues", summary.silenced);
+    }
     line += &format!(
         " in {} inputs over {} API{}",
         total.inputs,

@@ -22,7 +22,7 @@ pub struct Signature(String);
 
 impl Signature {
     /// The signature of a finding that was written before.
-    pub(crate) fn of_finding(finding: &Finding) -> Self {
+    pub fn of_finding(finding: &Finding) -> Self {
         Signature(finding.signature.clone())
     }
 

@@ -1,15 +1,12 @@
-//! From a failed execution to a finding on disk.
+//! From an execution to a failure worth keeping.
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use fissure_judge::JudgeOptions;
-use fissure_model::{ConcreteInput, Execution, Finding, Reproduction, Verdict};
-use fissure_triage::{Candidate, Observed, Signature};
+use fissure_model::{ConcreteInput, Execution, Verdict};
+use fissure_triage::Observed;
 
 use super::{CampaignError, Run};
-use crate::RunEvent;
-use crate::confirm::Confirmed;
 use crate::record::Record;
 
 impl Run<'_> {
@@ -50,6 +47,10 @@ impl Run<'_> {
             return Ok(());
         }
         let api = self.apis[at];
+        if self.known_issues.silence(api, verdict, execution).is_some() {
+            self.summary.silenced += 1;
+            return Ok(());
+        }
         let observed = self.collector.observe(api, verdict, input, execution);
         if let Observed::New(signature) = observed {
             self.folder.append(&Record::Seen {
@@ -60,97 +61,6 @@ impl Run<'_> {
             })?;
             self.seen.push((at, Instant::now(), signature));
         }
-        Ok(())
-    }
-
-    /// Hands failures that had their time to show a simpler input to the confirmer. What the input
-    /// itself explains is told without: trying it again would only exhaust the limits again.
-    pub(super) fn confirm_seen(
-        &mut self,
-        ready: impl Fn(usize, Instant) -> bool,
-    ) -> Result<(), CampaignError> {
-        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.seen)
-            .into_iter()
-            .partition(|(at, since, _)| ready(*at, *since));
-        self.seen = later;
-        for (at, _, signature) in now {
-            let Some(candidate) = self.collector.take(&signature) else {
-                continue;
-            };
-            let finding = Box::new(self.finding(at, candidate, &signature));
-            if finding.verdict.note {
-                self.report((at, finding, Ok(())))?;
-            } else {
-                (self.observer)(RunEvent::Confirming {
-                    api: &finding.api,
-                    id: &finding.id,
-                });
-                self.confirmer.submit(at, finding);
-            }
-        }
-        Ok(())
-    }
-
-    fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
-        let api = self.apis[at].clone();
-        Finding {
-            id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
-            api,
-            verdict: candidate.verdict,
-            signature: signature.text().to_owned(),
-            input: candidate.input,
-            unshrunk: None,
-            roles: Vec::new(),
-            also_through: Vec::new(),
-            remarks: Vec::new(),
-            environment: Vec::new(),
-            execution: candidate.execution,
-            reproduction: None,
-            library_version: self.pool.info().library_version.clone(),
-            python_version: self.pool.info().python_version.clone(),
-            seed: self.options.seed,
-        }
-    }
-
-    pub(super) fn report(
-        &mut self,
-        (at, finding, outcome): Confirmed,
-    ) -> Result<(), CampaignError> {
-        if let Err(message) = outcome {
-            (self.observer)(RunEvent::Warning {
-                message: format!("failed to try {} in a fresh process: {message}", finding.id),
-            });
-        }
-        let folder: PathBuf = fissure_triage::write_finding(&self.folder.findings(), &finding)
-            .map_err(CampaignError::Finding)?;
-        let reproduction = finding.reproduction.unwrap_or(Reproduction {
-            failures: 0,
-            runs: 0,
-        });
-        self.folder.append(&Record::Found {
-            at,
-            api: finding.api.title.clone(),
-            id: finding.id.clone(),
-            kind: finding.verdict.kind,
-            number: finding.input.number,
-            failures: reproduction.failures,
-            runs: reproduction.runs,
-            note: finding.is_note(),
-        })?;
-        self.folder.sync()?;
-        let found = &mut self.found[at];
-        if finding.is_note() {
-            found.notes.push(finding.id.clone());
-            self.summary.notes += 1;
-        } else {
-            found.findings.push(finding.id.clone());
-            self.summary.findings += 1;
-            self.summary.flaky += u64::from(!reproduction.is_stable());
-        }
-        (self.observer)(RunEvent::Found {
-            finding: &finding,
-            folder,
-        });
         Ok(())
     }
 }

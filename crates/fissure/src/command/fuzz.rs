@@ -122,6 +122,7 @@ fn fuzz_package(
         memory_limit: args.memory_limit << 20,
         no_sandbox: args.no_sandbox,
         include_denied: args.include_denied,
+        known_issues: args.judging.known_issues()?,
         style: session::style(args.quiet),
         verbose: args.verbose,
         stop,

@@ -129,6 +129,7 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         memory_limit: args.memory_limit << 20,
         no_sandbox: args.no_sandbox,
         include_denied: true,
+        known_issues: args.judging.known_issues()?,
         style: session::style(args.quiet),
         verbose: args.verbose,
         stop: &stop,

@@ -1,16 +1,21 @@
 //! `--oracles` and `--profile`: who judges, how much, how long.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
 use fissure_campaign::{JudgingOptions, RunOptions};
 use fissure_judge::{OracleInfo, Profile};
+use fissure_triage::KnownIssues;
 
 use super::session::seconds_of;
 use crate::exit_status::usage;
 
 /// The profile of a run that names none; its time does not count.
 const DEFAULT_PROFILE: &str = "ci";
+
+/// Read when it is there and no other is named.
+const KNOWN_ISSUES: &str = "known-issues.toml";
 
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Judging")]
@@ -36,7 +41,7 @@ pub struct JudgingArgs {
     /// File with known issues, which are counted and not reported [default: known-issues.toml, if
     /// there is one]
     #[arg(long, value_name = "FILE")]
-    pub known_issues: Option<std::path::PathBuf>,
+    pub known_issues: Option<PathBuf>,
 
     /// Report the input that failed as it is
     #[arg(long)]
@@ -49,6 +54,19 @@ pub struct JudgingArgs {
     /// Fresh processes in which each finding is tried
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub confirm_runs: u32,
+}
+
+impl JudgingArgs {
+    /// The known issues of the file that was named, or of the one that is there.
+    pub fn known_issues(&self) -> anyhow::Result<KnownIssues> {
+        let usual = Path::new(KNOWN_ISSUES);
+        let path = match &self.known_issues {
+            Some(path) => path,
+            None if usual.exists() => usual,
+            None => return Ok(KnownIssues::default()),
+        };
+        KnownIssues::load(path).map_err(|error| usage(format!("{:#}", anyhow::Error::from(error))))
+    }
 }
 
 /// What the arguments amount to.

@@ -10,10 +10,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use fissure_campaign::{
-    Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunOptions, RunSummary, Source,
+    Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunOptions, RunSummary, ShrinkerOptions,
+    Source,
 };
 use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
 use fissure_report::{Progress, Style};
+use fissure_triage::{KnownIssues, ShrinkBudget};
 
 use crate::exit_status::usage;
 
@@ -29,6 +31,7 @@ pub struct Session<'a> {
     pub memory_limit: u64,
     pub no_sandbox: bool,
     pub include_denied: bool,
+    pub known_issues: KnownIssues,
     pub style: Style,
     pub verbose: bool,
     pub stop: &'a Arc<AtomicBool>,
@@ -55,15 +58,16 @@ impl Session<'_> {
             confine_writes: !self.no_sandbox && !has_gpu(),
             cut_network: !self.no_sandbox,
         };
-        let pool = Pool::start(PoolOptions {
+        let pool_options = PoolOptions {
             extra_path: extra_path.clone(),
             workers: options.workers,
             timeout: self.timeout,
             memory_limit: self.memory_limit,
             sandbox,
             ..PoolOptions::new(&self.python, self.package, &scratch)
-        })
-        .map_err(|error| anyhow!("failed to {error}"))?;
+        };
+        let pool =
+            Pool::start(pool_options.clone()).map_err(|error| anyhow!("failed to {error}"))?;
         let info = pool.info();
         if self.style != Style::Quiet {
             eprintln!(
@@ -119,6 +123,18 @@ impl Session<'_> {
             source,
             pool: &pool,
             deny_list: (!self.include_denied).then(DenyList::built_in),
+            known_issues: self.known_issues.clone(),
+            shrink: options.shrink_time.map(|time| ShrinkerOptions {
+                pool: PoolOptions {
+                    scratch: scratch.join("shrink"),
+                    ..pool_options
+                },
+                budget: ShrinkBudget {
+                    time,
+                    ..ShrinkBudget::default()
+                },
+                stop: Arc::clone(self.stop),
+            }),
             script,
             options,
             stop: self.stop,

@@ -1,0 +1,237 @@
+//! From a failure that was seen to a finding on disk: made small, tried in fresh processes, written.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use fissure_model::{Finding, Reproduction};
+use fissure_triage::{Candidate, Replay, Signature};
+
+use super::{CampaignError, Run};
+use crate::RunEvent;
+use crate::confirm::Confirmed;
+use crate::record::Record;
+use crate::replayer::{StoredFinding, replay_finding, stored_findings};
+use crate::shrinker::{ShrinkEvent, Shrinker};
+
+impl Run<'_> {
+    /// Hands failures that had their time to show a simpler input on. What the input itself explains
+    /// is told without: trying it again would only exhaust the limits again.
+    pub(super) fn confirm_seen(
+        &mut self,
+        ready: impl Fn(usize, Instant) -> bool,
+    ) -> Result<(), CampaignError> {
+        let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.seen)
+            .into_iter()
+            .partition(|(at, since, _)| ready(*at, *since));
+        self.seen = later;
+        for (at, _, signature) in now {
+            let Some(candidate) = self.collector.take(&signature) else {
+                continue;
+            };
+            let finding = Box::new(self.finding(at, candidate, &signature));
+            if finding.verdict.note {
+                self.report((at, finding, Ok(())))?;
+            } else {
+                match &mut self.shrinker {
+                    Some(shrinker) => {
+                        (self.observer)(RunEvent::Shrinking {
+                            api: &finding.api,
+                            id: &finding.id,
+                        });
+                        shrinker.submit(at, finding);
+                    }
+                    None => self.confirm(at, finding),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn confirm(&mut self, at: usize, finding: Box<Finding>) {
+        (self.observer)(RunEvent::Confirming {
+            api: &finding.api,
+            id: &finding.id,
+        });
+        self.confirmer.submit(at, finding);
+    }
+
+    /// Takes what triage has finished, waiting up to `limit` when there is nothing yet. Returns
+    /// whether anything is still under way.
+    pub(super) fn triage(&mut self, limit: Duration) -> Result<bool, CampaignError> {
+        while let Some(event) = self.shrinker.as_mut().and_then(Shrinker::poll) {
+            self.shrunk(event);
+        }
+        let mut wait = limit;
+        while let Some(confirmed) = self.confirmer.wait(wait) {
+            self.report(confirmed)?;
+            wait = Duration::ZERO;
+        }
+        let shrinking = self.shrinker.as_ref().map_or(0, Shrinker::pending);
+        Ok(shrinking + self.confirmer.pending() > 0)
+    }
+
+    fn shrunk(&mut self, event: ShrinkEvent) {
+        match event {
+            ShrinkEvent::Progress { .. } => {}
+            ShrinkEvent::Done {
+                lane,
+                mut finding,
+                outcome,
+            } => {
+                match outcome {
+                    Ok(summary) => (self.observer)(RunEvent::Shrunk {
+                        finding: &finding,
+                        summary,
+                    }),
+                    Err(reason) => finding
+                        .remarks
+                        .push(format!("It was not made smaller: {reason}.")),
+                }
+                self.confirm(lane, finding);
+            }
+        }
+    }
+
+    fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
+        let api = self.apis[at].clone();
+        Finding {
+            id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
+            api,
+            verdict: candidate.verdict,
+            signature: signature.text().to_owned(),
+            input: candidate.input,
+            unshrunk: None,
+            roles: Vec::new(),
+            also_through: Vec::new(),
+            remarks: Vec::new(),
+            environment: Vec::new(),
+            execution: candidate.execution,
+            reproduction: None,
+            library_version: self.pool.info().library_version.clone(),
+            python_version: self.pool.info().python_version.clone(),
+            seed: self.options.seed,
+        }
+    }
+
+    pub(super) fn report(
+        &mut self,
+        (at, mut finding, outcome): Confirmed,
+    ) -> Result<(), CampaignError> {
+        let signature = Signature::of_finding(&finding);
+        finding.also_through = self.collector.aliases(&signature);
+        if let Err(message) = outcome {
+            (self.observer)(RunEvent::Warning {
+                message: format!("failed to try {} in a fresh process: {message}", finding.id),
+            });
+        }
+        let folder = fissure_triage::write_finding(&self.folder.findings(), &finding)
+            .map_err(CampaignError::Finding)?;
+        self.written
+            .push((signature, folder.clone(), finding.also_through.len()));
+        let reproduction = finding.reproduction.unwrap_or(Reproduction {
+            failures: 0,
+            runs: 0,
+        });
+        self.folder.append(&Record::Found {
+            at,
+            api: finding.api.title.clone(),
+            id: finding.id.clone(),
+            kind: finding.verdict.kind,
+            number: finding.input.number,
+            failures: reproduction.failures,
+            runs: reproduction.runs,
+            note: finding.is_note(),
+        })?;
+        self.folder.sync()?;
+        let found = &mut self.found[at];
+        if finding.is_note() {
+            found.notes.push(finding.id.clone());
+            self.summary.notes += 1;
+        } else {
+            found.findings.push(finding.id.clone());
+            self.summary.findings += 1;
+            self.summary.flaky += u64::from(!reproduction.is_stable());
+        }
+        (self.observer)(RunEvent::Found {
+            finding: &finding,
+            folder,
+        });
+        Ok(())
+    }
+
+    /// Other APIs may have led to a failure after its finding was written.
+    pub(super) fn complete_aliases(&mut self) -> Result<(), CampaignError> {
+        for (signature, folder, named) in std::mem::take(&mut self.written) {
+            let aliases = self.collector.aliases(&signature);
+            if aliases.len() > named {
+                let mut finding =
+                    fissure_triage::read_finding(&folder).map_err(CampaignError::Finding)?;
+                finding.also_through = aliases;
+                fissure_triage::write_finding(&self.folder.findings(), &finding)
+                    .map_err(CampaignError::Finding)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the known issues silenced, and which of them no longer do.
+    pub(super) fn tell_known_issues(&mut self) {
+        for entry in self.known_issues.entries() {
+            if entry.missed > 0 {
+                (self.observer)(RunEvent::Warning {
+                    message: format!(
+                        "the known issue of {} (line {}) expired on {}: {} failure{} told again \
+                         ({})",
+                        entry.api,
+                        entry.line,
+                        entry.expires,
+                        entry.missed,
+                        if entry.missed == 1 { " is" } else { "s are" },
+                        entry.link
+                    ),
+                });
+            }
+        }
+    }
+
+    /// Findings that an earlier run left in the folder are run again before anything new.
+    pub(super) fn replay_earlier(&mut self) -> Result<(), CampaignError> {
+        let stored = stored_findings(self.folder.path()).map_err(CampaignError::Finding)?;
+        for stored in stored {
+            if self.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let stored = stored.map_err(CampaignError::Finding)?;
+            let Some(at) = self.position(&stored) else {
+                continue;
+            };
+            let python = &self.pool.info().executable;
+            let outcome =
+                replay_finding(&stored, python, &self.script).map_err(CampaignError::Finding)?;
+            if outcome == Replay::StillFails {
+                self.collector.know(&stored.finding);
+                let found = &mut self.found[at];
+                let id = stored.finding.id.clone();
+                if stored.finding.is_note() {
+                    found.notes.push(id);
+                    self.summary.notes += 1;
+                } else {
+                    found.findings.push(id);
+                    self.summary.findings += 1;
+                }
+            }
+            (self.observer)(RunEvent::Replayed {
+                finding: &stored.finding,
+                outcome,
+            });
+        }
+        Ok(())
+    }
+
+    /// The position of a finding's API in this run.
+    fn position(&self, stored: &StoredFinding) -> Option<usize> {
+        self.apis
+            .iter()
+            .position(|api| api.path == stored.finding.api.path)
+    }
+}
