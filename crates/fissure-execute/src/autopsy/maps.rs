@@ -40,8 +40,15 @@ fn line(line: &str) -> Option<Mapping> {
         addresses,
         offset,
         // The others are names in brackets: `[vdso]`.
-        path: path.starts_with('/').then(|| PathBuf::from(path)),
+        path: (path.starts_with('/') && !is_memory(path)).then(|| PathBuf::from(path)),
     })
+}
+
+/// Memory that is shared looks like a file: `/memfd:jit (deleted)`.
+fn is_memory(path: &str) -> bool {
+    ["/memfd:", "/dev/zero", "/SYSV"]
+        .iter()
+        .any(|start| path.starts_with(start))
 }
 
 /// The mapping that holds an address.
@@ -60,6 +67,7 @@ mod tests {
 5581c0000000-5581c0001000 r--p 00000000 fe:00 12   /usr/bin/python
 5581c0001000-5581c0003000 r-xp 00001000 fe:00 12                         /usr/bin/python
 7f0000000000-7f0000001000 r-xp 00000000 00:00 0 
+7f0000001000-7f0000002000 rwxs 00000000 00:01 7                          /dev/zero (deleted)
 7f0000002000-7f0000003000 r-xp 00004000 fe:00 99                         /opt/with space/liba.so
 7ffc00000000-7ffc00002000 r-xp 00000000 00:00 0                          [vdso]
 not a line
@@ -77,11 +85,12 @@ not a line
             [
                 Some("/usr/bin/python"),
                 None,
+                None,
                 Some("/opt/with space/liba.so"),
                 None
             ]
         );
-        assert_eq!(mappings[2].offset, 0x4000);
+        assert_eq!(mappings[3].offset, 0x4000);
     }
 
     #[test]
@@ -89,7 +98,7 @@ not a line
         let mappings = parse(TEXT);
         let at = |address| find(&mappings, address).map(|mapping| mapping.addresses.start);
         assert_eq!(at(0x7f00_0000_0fff), Some(0x7f00_0000_0000));
-        assert_eq!(at(0x7f00_0000_1000), None);
+        assert_eq!(at(0x7f00_0000_3000), None);
         assert_eq!(at(0), None);
         assert_eq!(at(u64::MAX), None);
     }

@@ -18,7 +18,9 @@
 //!
 //! Invariant: only this module knows `ptrace`, unwinding tables and symbol tables.
 
+mod calls;
 mod child;
+mod frames;
 mod maps;
 mod memory;
 mod module;
@@ -27,6 +29,7 @@ mod ptrace;
 mod recursion;
 mod registers;
 mod symbols;
+mod table;
 mod tracer;
 mod unwind;
 

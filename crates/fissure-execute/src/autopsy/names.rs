@@ -30,7 +30,8 @@ const ANONYMOUS: &str = "(anonymous namespace)";
 pub fn module_name(path: &Path) -> String {
     let file = path.file_name().unwrap_or(path.as_os_str());
     let file = file.to_string_lossy();
-    let (name, rest) = file.split_once('.').unwrap_or((&file, ""));
+    let file = file.trim_end_matches(" (deleted)");
+    let (name, rest) = file.split_once('.').unwrap_or((file, ""));
     let mut name = name;
     if let Some((before, after)) = name.rsplit_once('-') {
         // Wheels carry libraries under names with a part of their hash.
@@ -104,15 +105,13 @@ fn shorten(name: &str) -> String {
             rest = after;
             continue;
         }
+        if let Some(after) = behind_qualifier(rest) {
+            rest = after;
+            continue;
+        }
         match next {
             '<' | '(' | '[' => {
                 rest = behind_bracket(rest);
-                while let Some(after) = QUALIFIERS.iter().find_map(|word| {
-                    rest.strip_prefix(word)
-                        .filter(|after| !after.starts_with(char::is_alphanumeric))
-                }) {
-                    rest = after;
-                }
                 continue;
             }
             ' ' if rest[1..].starts_with(['<', '(', '[']) => {
@@ -127,6 +126,16 @@ fn shorten(name: &str) -> String {
     }
     let short = short.get(word..).unwrap_or(&short).trim();
     without_hash(short).to_owned()
+}
+
+/// What comes after a qualifier of a function: the end, or what is inside of the function.
+fn behind_qualifier(text: &str) -> Option<&str> {
+    QUALIFIERS
+        .iter()
+        .find_map(|word| text.strip_prefix(word))
+        .filter(|after| {
+            after.is_empty() || after.starts_with("::") || behind_qualifier(after).is_some()
+        })
 }
 
 /// `{unnamed type#1}` has a space that separates nothing.
@@ -188,6 +197,7 @@ mod tests {
             ("/x/libstdc++.so.6.0.30", "libstdc++"),
             ("/x/libmkl_avx512.so.2", "libmkl_avx512"),
             ("/x/gone.so (deleted)", "gone"),
+            ("/x/gone (deleted)", "gone"),
         ] {
             assert_eq!(module_name(Path::new(path)), name, "{path}");
         }
@@ -233,6 +243,12 @@ mod tests {
             ),
             ("a::operator< <int>(b)", "a::operator<"),
             ("a::operator->() const", "a::operator->"),
+            (
+                "a::{lambda(int)#1}::operator() const",
+                "a::{lambda#1}::operator()",
+            ),
+            ("a::b const &::{lambda()#1}", "a::b::{lambda#1}"),
+            ("int const* a::b", "a::b"),
             (
                 "a::operator unsigned long() const",
                 "a::operator unsigned long",

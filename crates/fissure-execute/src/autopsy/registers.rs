@@ -89,13 +89,13 @@ impl Registers {
         self.get(FRAME_POINTER)
     }
 
+    pub fn set_frame_pointer(&mut self, value: Option<u64>) {
+        self.set(FRAME_POINTER, value);
+    }
+
     /// The caller, whose frame begins at `stack` and which goes on at `instruction`.
     pub fn return_to(&mut self, instruction: u64, stack: u64) {
         self.instruction = instruction & ADDRESS_BITS;
         self.set(STACK_POINTER, Some(stack));
-    }
-
-    pub fn set_frame_pointer(&mut self, value: u64) {
-        self.set(FRAME_POINTER, Some(value));
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
+use super::frames::{self, Stack};
 use super::ptrace::{self, Cause, Change};
-use super::unwind::{self, Stack};
+use super::unwind;
 use crate::process::ExitStatus;
 
 /// Signals by which a process says, or is told, that it cannot go on.
@@ -129,7 +130,7 @@ fn follow(pid: i32, result: &Sender<Autopsy>) {
                 let crash = crash.filter(|crash| status == ExitStatus::Signal(crash.signal));
                 // The names come after the end, when nobody waits for this process any more.
                 let frames = crash.map_or_else(Vec::new, |crash| {
-                    guarded(|| Some(unwind::describe(&crash.stack)))
+                    guarded(|| Some(frames::describe(&crash.stack)))
                 });
                 let _ = result.send(Autopsy { status, frames });
                 return;
