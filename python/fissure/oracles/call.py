@@ -144,6 +144,16 @@ class Call:
         return self._cache["stable"]
 
     @property
+    def is_elementwise(self):
+        """Each element of the result depends on the elements at its own place only."""
+        if "elementwise" not in self._cache:
+            # Asked only once two results differ, so the module is there.
+            from _fissure.oracles import kernel_path
+
+            self._cache["elementwise"] = kernel_path.elementwise_places(self) is not None
+        return self._cache["elementwise"]
+
+    @property
     def mutates(self):
         """Places of tensors that the call changed."""
         if "mutates" not in self._cache:

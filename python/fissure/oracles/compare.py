@@ -315,6 +315,13 @@ def count(value):
     return value.numel() if is_torch(value) else value.size
 
 
+def largest(value):
+    """The largest finite magnitude, 0.0 without any."""
+    size = abs(wide(plain(value)[0])[0])
+    size = size[size < float("inf")]
+    return float(size.max()) if count(size) else 0.0
+
+
 def maximum(first, second):
     """Element by element."""
     if is_torch(first):

@@ -16,7 +16,8 @@ wrong for a server that puts requests of strangers into one batch.
 
 - The function returns memory that nobody has written, addresses, times or seeds.
 - The difference is rounding by the measure of the same call in `float64`.
-- Rows depend on each other or on their position (a normalisation over the batch, `cumsum`, `tril`).
+- Rows depend on each other or on their position (a normalisation over the batch, `cumsum`, `tril`),
+  or an argument may name the first dimension, or the result is not one tensor.
 - A single row is refused: a shape can be required.
 
 # Example
@@ -83,14 +84,16 @@ def single_rows(call, name):
     """Rows of a batch alone."""
     if any(word in name for word in POSITIONAL):
         return None
-    leaf = first_tensor(call.baseline)
-    if leaf is None or leaf.dim() < 1 or leaf.shape[0] < 3:
+    leaf = call.baseline
+    if not is_dense(leaf) or leaf.dim() < 2 or leaf.shape[0] < 3:
         return None
     rows = leaf.shape[0]
     arguments = call.build()
+    if names_first_dimension(call, arguments):
+        return None
     batched = []
     for place, tensor in call.tensors(arguments):
-        if not is_dense(tensor) or tensor.dim() < 1 or tensor.shape[0] != rows:
+        if not is_dense(tensor) or tensor.dim() < 2 or tensor.shape[0] != rows:
             continue
         if place.part < 2 and call.is_layer:
             continue
@@ -114,10 +117,18 @@ def single_rows(call, name):
     return None
 
 
+def names_first_dimension(call, arguments):
+    """Some plain number may mean the first dimension: then rows need not be a batch. Trying alone
+    does not tell, because one dominating row hides that a softmax depends on all of them."""
+    ranks = {tensor.dim() for _, tensor in call.tensors(arguments) if compare.is_torch(tensor)}
+    firsts = {0} | {-rank for rank in ranks}
+    return any(
+        isinstance(value, int) and not isinstance(value, bool) and value in firsts
+        for _, value in arguments.values()
+    )
+
+
 def compare_rows(call, lines, changed, expected):
-    """Only for a result that is one tensor, since the rows of each part would have to be found."""
-    if not compare.is_torch(call.baseline):
-        return None
     report = call.compare_variant("one row of the batch", lines, changed, None, expected)
     if report is None or "raises" in report.detail or report.detail.endswith(("shape", "type")):
         return None
@@ -126,13 +137,6 @@ def compare_rows(call, lines, changed, expected):
 
 def rows_of(result, row):
     return result[row : row + 1]
-
-
-def first_tensor(result):
-    for _, leaf in compare.leaves(result):
-        if is_dense(leaf):
-            return leaf
-    return None
 
 
 def is_dense(value):

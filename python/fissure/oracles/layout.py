@@ -15,6 +15,7 @@ that reads the wrong elements of a strided tensor gives plausible, wrong numbers
 
 - The call is random, or changes its arguments in place.
 - The difference is rounding by the measure of the same call in `float64`.
+- NaN or infinities of the input spread in another order, unless the call is element by element.
 - The library says that it does not take the layout.
 - The function is about layout itself (`as_strided`, `stride`, `data_ptr`, …).
 

@@ -26,6 +26,22 @@ def local(call, place, dimension_size, positions, flat):
     return seen
 
 
+def independent(call, places, position):
+    """Element `position` of the result stays what it is when all other elements of the tensors at
+    `places` become the same as that one."""
+    arguments = call.build()
+    for place in places:
+        tensor = arguments.get(place)
+        alike = tensor.reshape(-1)[position].expand(tensor.shape).clone()
+        arguments = arguments.replace(place, alike)
+    result, error = call.attempt(arguments)
+    if error is not None or not compare.is_torch(result):
+        return False
+    if result.shape != call.baseline.shape:
+        return False
+    return same(result.reshape(-1)[position], call.baseline.reshape(-1)[position])
+
+
 def overwritten(tensor, position, size, flat):
     """A copy with part `position` replaced by another part that differs from it, or None."""
     copy = tensor.clone()
