@@ -31,6 +31,13 @@ def programs():
     return re.findall(r'^name = "(.*)"\nfile = "(.*)"$', text, re.MULTILINE)
 
 
+def unstable_functions():
+    """The registry, which the program hands to the runtime with its plan."""
+    import tomllib
+    with open(os.path.join(ROOT, "data", "unstable-functions.toml"), "rb") as handle:
+        return dict((entry["name"], entry) for entry in tomllib.load(handle)["function"])
+
+
 def marked_line(file):
     with open(file, encoding="utf-8") as handle:
         for number, line in enumerate(handle, 1):
@@ -48,7 +55,9 @@ class Subject:
     def __init__(self, file):
         from fissure_scan.candidates import Variable
         from fissure_scan.monitor import Policy
+        from fissure_scan import registry
         from fissure_scan.program import Program
+        registry.load(unstable_functions())
         self.policy = Policy
         self.line = marked_line(file)
         os.chdir(os.path.dirname(file))

@@ -142,7 +142,8 @@ class Found:
 
     def _recoverable(self, trace, shadow):
         """Is there a result downstream that fits the format when computed in wider floats?"""
-        if self.failure.domain or self.failure.name not in _MAGNITUDE:
+        if self.failure.domain or not (self.failure.name in _MAGNITUDE
+                                       or soft_assertions.arithmetic(self.failure.name)):
             return True
         if shadow is None or self.failure.library != "torch":
             return False
@@ -184,9 +185,9 @@ class Found:
         }
 
 
-_MAGNITUDE = soft_assertions.ARITHMETIC | {"pow", "square", "matmul", "norm", "prod", "cumprod",
-                                           "var", "std", "mse_loss", "cdist", "cov", "corrcoef",
-                                           "layer_norm", "batch_norm", "cross_entropy"}
+# Fail by magnitude alone, beside ordinary arithmetic.
+_MAGNITUDE = {"pow", "square", "matmul", "norm", "prod", "cumprod", "var", "std", "mse_loss", "cdist",
+              "cov", "corrcoef", "layer_norm", "batch_norm", "cross_entropy"}
 
 
 def _signal(label):

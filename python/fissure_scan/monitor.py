@@ -4,7 +4,7 @@ A `Monitor` lives for one run. The torch mode and the traced NumPy array report 
 it; it records, overrides inputs, and asks the oracles.
 """
 
-from . import math_backend, oracles, sources, soft_assertions
+from . import math_backend, oracles, registry, sources, soft_assertions
 from .monitor_tools import flatten
 from .trace import Failure, InputInfo, Node, Site, Trace
 from .users import local_name, weight_name
@@ -243,7 +243,8 @@ class Monitor:
         if bad_output:
             self._chosen(backend, node, outputs)
         for oracle in oracles.AT_OPERATION:
-            detail = oracle.check(backend, node)
+            detail = oracle.check(backend, node) \
+                if registry.oracle_applies(node.name, oracle.name) else None
             if detail:
                 self.fail(backend, oracle.name, node, detail)
                 break

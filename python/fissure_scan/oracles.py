@@ -6,6 +6,7 @@ hidden values, shadows) or a composite (patterns.py) and live beside the machine
 
 import math
 
+from . import registry
 from .monitor_tools import has_nonfinite_scalar
 
 # Operations whose result is not a computation: uninitialised memory, chosen constants, moves.
@@ -40,17 +41,9 @@ def nonfinite(backend, node):
     return "%s of finite operands gives %s" % (node.name, backend.describe_bad(node.output))
 
 
-# name -> (low, high): closed mathematical ranges.
-_RANGES = {"softmax": (0.0, 1.0), "sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0),
-           "cosine_similarity": (-1.0, 1.0), "exp": (0.0, math.inf), "norm": (0.0, math.inf),
-           "var": (0.0, math.inf), "std": (0.0, math.inf), "erf": (-1.0, 1.0),
-           "sin": (-1.0, 1.0), "cos": (-1.0, 1.0), "logsigmoid": (-math.inf, 0.0),
-           "log_softmax": (-math.inf, 0.0), "softplus": (0.0, math.inf)}
-
-
 def out_of_range(backend, node):
     """A result outside the function's mathematical range by more than rounding."""
-    limits = _RANGES.get(node.name)
+    limits = registry.mathematical_range(node.name)
     if limits is None or node.output is None or node.output_bad or node.inputs_bad:
         return None
     if not backend.is_float(node.output):

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from . import candidates, low_precision, oracles
+from . import candidates, low_precision, oracles, registry
 from .findings import Found
 from .monitor import Policy
 from .trace import Failure
@@ -56,7 +56,8 @@ def examine(search, level):
 
 def judgements(backend, trace, shadow):
     for node in trace.nodes[:500]:
-        if node.library == "torch" and not node.inputs_bad:
+        if node.library == "torch" and not node.inputs_bad \
+                and registry.oracle_applies(node.name, "other_framework"):
             detail = oracles.other_framework(backend, node)
             if detail:
                 yield "other_framework", node, detail

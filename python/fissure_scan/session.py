@@ -5,8 +5,8 @@ import os
 import sys
 import time
 
-from . import (numpy_precision, patches, precision, reproduce, soft_assertions, targets,
-               variations)
+from . import (numpy_precision, patches, precision, registry, reproduce, soft_assertions,
+               targets, variations)
 from .candidates import Variable
 from .fix_check import FixCheck
 from .monitor import Policy
@@ -30,7 +30,7 @@ class Session:
         self.plan = plan
         self.channel = channel
         self.program = Program(plan)
-        soft_assertions.REGISTERED.update(plan["registered"])
+        registry.load(plan["registry"])
         self.findings = []
         self.search = None
         self.fixes = None           # made when the first fix is to be checked
@@ -71,8 +71,13 @@ class Session:
         ranges = self.plan.get("inputs", {})
         frozen = set(self.plan.get("freeze", []))
         names = set()
+        config = self.plan["config"]
+        low, high = config["min_value"], config["max_value"]
         for info in self.baseline.inputs.values():
             names.update(info.name.split(","))
+            if info.kind != "weight" and not info.frozen and (info.low, info.high) == (None, None) \
+                    and (low, high) != (None, None):
+                info.low, info.high, info.why = low, high, "min_value and max_value"
             if info.name in frozen:
                 info.frozen, info.why = True, "--freeze"
             if info.name in ranges:
@@ -120,8 +125,6 @@ class Session:
         inputs, weights = [], []
         config = self.plan["config"]
         for info in infos:
-            if info.kind != "weight" and info.low is None and info.high is None:
-                info.low, info.high = config["min_value"], config["max_value"]
             low, high = ranges.get(info.name, (None, None))
             if elements(info.shape()) > LARGEST_INPUT:
                 self._note("%s is too large to be searched" % info.name)
@@ -138,17 +141,24 @@ class Session:
                    "mutation_rate": config["mutation_rate"] or 1.0}
         self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
         self.search.own_run()
+        try:
+            self._all_levels(config)
+        except KeyboardInterrupt:
+            # What was found until then is reported.
+            pass
+        ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
+        for number, found in enumerate(ordered):
+            self._report(number, found)
+        self.channel.emit("searched", seconds=time.perf_counter() - started,
+                          runs=self.search.runs, out_of_time=self.search.budget.over())
+
+    def _all_levels(self, config):
         self.search.run_levels(self.plan["level"])
         if not self.search.over() and not config["stop_on_failure"]:
             precision.examine(self.search, self.plan["level"])
             numpy_precision.examine(self.search, self.plan["level"])
         if self.plan["level"] >= 2 and not self.search.over() and not config["stop_on_failure"]:
             variations.Variations(self).run()
-        ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
-        for number, found in enumerate(ordered):
-            self._report(number, found)
-        self.channel.emit("searched", seconds=time.perf_counter() - started,
-                          runs=self.search.runs, out_of_time=self.search.budget.over())
 
     def _note(self, text):
         self.channel.emit("note", text=text)

@@ -151,6 +151,8 @@ pub struct Function {
     pub name: String,
     pub family: Family,
     pub objective: Objective,
+    #[serde(default)]
+    arithmetic: bool,
     pub torch: Vec<String>,
     #[serde(default)]
     pub modules: Vec<String>,
@@ -183,22 +185,7 @@ impl Function {
     /// Ordinary arithmetic fails by magnitude or cancellation alone, in every program: it is
     /// watched at run time but not announced as an unstable call site.
     pub fn is_arithmetic(&self) -> bool {
-        matches!(
-            self.name.as_str(),
-            "add"
-                | "sub"
-                | "mul"
-                | "max"
-                | "sum"
-                | "mean"
-                | "cumsum"
-                | "linear"
-                | "conv"
-                | "cross"
-                | "l1_loss"
-                | "smooth_l1_loss"
-                | "tanh"
-        )
+        self.arithmetic
     }
 }
 

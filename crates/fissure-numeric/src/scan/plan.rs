@@ -19,16 +19,12 @@ pub struct Analysed {
     pub function: Option<String>,
     /// Files below it are the user's.
     pub root: PathBuf,
-    /// Names of the registry.
-    pub registered: Vec<String>,
+    /// The registry, as the runtime reads it.
+    pub registry: Value,
 }
 
 pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Analysed, ScanError> {
-    let registered = registry
-        .functions()
-        .iter()
-        .map(|function| function.name.clone())
-        .collect();
+    let facts = registry.to_json();
     let (path, function) = match &options.target {
         ScanTarget::Script(path) => (path, None),
         ScanTarget::FileFunction { file, function } => (file, Some(function.clone())),
@@ -41,7 +37,7 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
                 module: Some(module.clone()),
                 function: Some(function.clone()),
                 root,
-                registered,
+                registry: facts,
             });
         }
     };
@@ -61,7 +57,7 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
         module: None,
         function,
         root,
-        registered,
+        registry: facts,
     })
 }
 
@@ -101,7 +97,7 @@ pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         "weights": options.weights,
         "strict": options.strict,
         "output": std::path::absolute(&options.output).unwrap_or_else(|_| options.output.clone()),
-        "registered": analysed.registered,
+        "registry": analysed.registry,
         "config": options.config.to_plan(),
     })
 }

@@ -12,6 +12,7 @@ macro_rules! files {
 pub const FILES: &[(&str, &str)] = files![
     "__init__.py",
     "__main__.py",
+    "analytic.py",
     "archive.py",
     "arguments.py",
     "candidates.py",
@@ -40,6 +41,7 @@ pub const FILES: &[(&str, &str)] = files![
     "patterns.py",
     "precision.py",
     "program.py",
+    "registry.py",
     "reproduce.py",
     "reproduce_numpy.txt",
     "reproduce_program.txt",

@@ -4,7 +4,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fissure_numeric::registry::Registry;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -58,16 +57,12 @@ fn manifest() -> Vec<Program> {
 fn scan_all(python: &Path, files: &[PathBuf]) -> Vec<Scanned> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = tempfile::tempdir().unwrap();
-    let registered: Vec<String> = Registry::embedded()
-        .functions()
-        .iter()
-        .map(|function| function.name.clone())
-        .collect();
+    let registry = crate::support::registry_file();
     let run = Command::new(python)
         .arg(here.join("tests/integration/scan_examples.py"))
         .arg(here.join("../../python"))
         .arg(output.path())
-        .arg(registered.join(","))
+        .arg(registry.path())
         .args(files)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()

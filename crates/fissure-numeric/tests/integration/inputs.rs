@@ -9,9 +9,11 @@ fn every_sentence_about_inputs_and_targets_holds() {
         return;
     };
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let registry = crate::support::registry_file();
     let run = Command::new(python)
         .arg(here.join("tests/integration/inputs_self_test.py"))
         .arg(here.join("../../python"))
+        .arg(registry.path())
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("MPLBACKEND", "Agg")
         .output()

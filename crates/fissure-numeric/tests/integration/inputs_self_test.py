@@ -1,9 +1,10 @@
 """What the scan understands as inputs, and where a target's arguments come from. Run by inputs.rs
-with the runtime's folder as the argument, all in one interpreter: prints one line per sentence and
-ends with 1 if one of them is wrong."""
+with the runtime's folder and the registry as JSON, all in one interpreter: prints one line per
+sentence and ends with 1 if one of them is wrong."""
 
 import contextlib
 import io
+import json
 import math
 import os
 import runpy
@@ -12,7 +13,9 @@ import tempfile
 import textwrap
 
 sys.path.insert(0, sys.argv[1])
-WANTED = sys.argv[2:]
+WANTED = sys.argv[3:]
+with open(sys.argv[2], encoding="utf-8") as handle:
+    REGISTRY = json.load(handle)
 
 import numpy
 import torch
@@ -69,7 +72,7 @@ class Scan:
         plan = {"file": file, "module": module, "function": function, "arguments": [],
                 "root": folder, "directory": folder, "regions": False, "timeout": 20,
                 "own_run_timeout": 20, "level": 4, "inputs": {}, "freeze": [], "weights": False,
-                "strict": False, "output": os.path.join(folder, "out"), "registered": [],
+                "strict": False, "output": os.path.join(folder, "out"), "registry": REGISTRY,
                 "config": CONFIG}
         plan.update(more)
         self.events = Events()

@@ -9,9 +9,11 @@ fn each_of_the_twelve_oracles_tells_bad_from_good() {
         return;
     };
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let registry = crate::support::registry_file();
     let run = Command::new(python)
         .arg(here.join("tests/integration/oracles_self_test.py"))
         .arg(here.join("../../python"))
+        .arg(registry.path())
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .unwrap();

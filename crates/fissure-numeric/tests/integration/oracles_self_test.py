@@ -1,6 +1,7 @@
 """Every oracle on a known-bad and a known-good value. Run by oracles.rs with the runtime's folder
-as the argument; prints one line per oracle and ends with 1 if one of them is wrong."""
+and the registry as JSON; prints one line per oracle and ends with 1 if one of them is wrong."""
 
+import json
 import os
 import sys
 import tempfile
@@ -9,7 +10,7 @@ sys.path.insert(0, sys.argv[1])
 
 import torch
 
-from fissure_scan import oracles, patterns, precision
+from fissure_scan import oracles, patterns, precision, registry
 from fissure_scan.findings import Found
 from fissure_scan.monitor import Policy
 from fissure_scan.program import Program
@@ -18,6 +19,8 @@ from fissure_scan.shadow import Shadow
 from fissure_scan.torch_backend import TorchBackend
 from fissure_scan.trace import Node, Site
 
+with open(sys.argv[2], encoding="utf-8") as handle:
+    registry.load(json.load(handle))
 BACKEND = TorchBackend()
 FOLDER = tempfile.mkdtemp()
 OPTIONS = {"timeout": 10, "exhaustive": False, "stop_on_failure": False, "max_runs": None,

@@ -1,6 +1,6 @@
 """Scans many programs in one interpreter, so that torch is imported once.
 
-    python scan_examples.py RUNTIME_FOLDER OUTPUT_FOLDER REGISTERED PROGRAM...
+    python scan_examples.py RUNTIME_FOLDER OUTPUT_FOLDER REGISTRY.json PROGRAM...
 
 One JSON line per program: its findings and notes, and for each finding the exit code of its
 reproduce.py (run here too, as a script of its own).
@@ -20,7 +20,9 @@ import torch
 from fissure_scan.session import Session
 
 torch.set_num_threads(1)
-OUTPUT, REGISTERED, PROGRAMS = sys.argv[2], sys.argv[3].split(","), sys.argv[4:]
+OUTPUT, PROGRAMS = sys.argv[2], sys.argv[4:]
+with open(sys.argv[3], encoding="utf-8") as handle:
+    REGISTRY = json.load(handle)
 CONFIG = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,
           "oscillation_threshold": None, "max_fuzz_iterations": None, "mutation_rate": None,
           "gradient_backprop": True, "save_inputs": True}
@@ -50,7 +52,7 @@ def scan(file):
     plan = {"file": file, "module": None, "function": None, "arguments": [],
             "root": os.path.dirname(file), "directory": os.path.dirname(file), "regions": False,
             "timeout": 60, "own_run_timeout": 120, "level": 4, "inputs": {}, "freeze": [],
-            "weights": False, "strict": False, "output": output, "registered": REGISTERED,
+            "weights": False, "strict": False, "output": output, "registry": REGISTRY,
             "config": CONFIG}
     events = Events()
     session = Session(plan, events)

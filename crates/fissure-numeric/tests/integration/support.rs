@@ -15,3 +15,11 @@ pub fn options(python: &Path, target: &str, output: &Path) -> ScanOptions {
 pub fn run(options: &ScanOptions) -> ScanReport {
     scan(options, &mut |_| {}).expect("the scan itself works")
 }
+
+/// The registry as the runtime gets it, in a file for the scripts that run it without a plan.
+pub fn registry_file() -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let registry = fissure_numeric::registry::Registry::embedded().to_json();
+    std::fs::write(file.path(), registry.to_string()).unwrap();
+    file
+}
