@@ -120,6 +120,11 @@ impl Judging {
         batch
     }
 
+    /// Kinds of inputs that were chosen.
+    pub fn kinds(&self) -> usize {
+        self.novelty.kinds()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }

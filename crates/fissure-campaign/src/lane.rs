@@ -18,6 +18,19 @@ use crate::{ApiSummary, EndReason, OracleTally, RunOptions, StoreError, Tally};
 /// Distinct rejection messages remembered per API; the rest are only counted.
 const REJECTIONS_KEPT: usize = 64;
 
+/// The share of an API when all of them run for ever, one after the other.
+struct Turn {
+    /// Of an API that shows something new.
+    full: Duration,
+    now: Duration,
+    over: bool,
+    /// What had been new when the turn began.
+    news: usize,
+}
+
+/// An API that showed nothing new in its last turn gets this part of a turn.
+const STALE: u32 = 4;
+
 /// What came back of a batch and waits for its turn in the sequence.
 struct Settled {
     /// Number and whether it was accepted, of every input.
@@ -26,6 +39,16 @@ struct Settled {
     accepted: Vec<ConcreteInput>,
     /// Inputs whose results ask for certain oracles.
     asking: Vec<(Arc<[String]>, ConcreteInput)>,
+}
+
+impl Settled {
+    /// Keeps the input for the oracle that its outcome asks for, if it asks for one.
+    fn ask(&mut self, api: &Api, input: &ConcreteInput, kind: OutcomeKind) {
+        if let Some(oracle) = fissure_judge::asks_for(api, input, kind) {
+            let oracles = Arc::from([oracle.to_owned()]);
+            self.asking.push((oracles, input.clone()));
+        }
+    }
 }
 
 pub struct Lane {
@@ -52,8 +75,12 @@ pub struct Lane {
     next_settled: u64,
     /// Batches that came back.
     completed: u64,
+    /// When the current turn began.
     started: Instant,
+    /// What earlier turns took.
+    earlier: Duration,
     elapsed: Duration,
+    turn: Option<Turn>,
     busy: Duration,
     hangs: u64,
     /// Tells the pool that the rest of this API's batches is no longer wanted.
@@ -114,7 +141,14 @@ impl Lane {
             next_settled: 0,
             completed: 0,
             started: Instant::now(),
+            earlier: Duration::ZERO,
             elapsed: Duration::ZERO,
+            turn: options.turn.map(|full| Turn {
+                full,
+                now: full,
+                over: false,
+                news: 0,
+            }),
             busy: Duration::ZERO,
             hangs: 0,
             abandoned: Arc::new(AtomicBool::new(false)),
@@ -125,19 +159,65 @@ impl Lane {
         }
     }
 
+    /// Time under way, without that spent waiting for a turn.
+    fn active(&self) -> Duration {
+        self.earlier + self.started.elapsed()
+    }
+
+    fn turn_is_over(&mut self) -> bool {
+        let since = self.started.elapsed();
+        self.turn.as_mut().is_some_and(|turn| {
+            turn.over |= since >= turn.now;
+            turn.over
+        })
+    }
+
+    /// The turn is over and nothing is under way.
+    pub fn is_waiting_for_turn(&self) -> bool {
+        self.end.is_none() && self.turn.as_ref().is_some_and(|turn| turn.over) && self.is_idle()
+    }
+
+    /// Leaves the place to another API.
+    pub fn end_turn(&mut self) {
+        self.earlier = self.active();
+        let news = self.news();
+        if let Some(turn) = &mut self.turn {
+            turn.now = if news > turn.news {
+                turn.full
+            } else {
+                turn.full / STALE
+            };
+            turn.news = news;
+        }
+    }
+
+    /// Begins the next turn.
+    pub fn begin_turn(&mut self) {
+        self.started = Instant::now();
+        if let Some(turn) = &mut self.turn {
+            turn.over = false;
+        }
+    }
+
+    /// Grows with every reason for rejection, kind of outcome and kind of judged input not met
+    /// before.
+    fn news(&self) -> usize {
+        let outcomes = OutcomeKind::ALL
+            .iter()
+            .filter(|kind| self.tally.count(**kind) > 0);
+        self.rejections.len() + self.judging.kinds() + outcomes.count()
+    }
+
     pub fn max_inputs(&self) -> Option<u64> {
         self.max_inputs
     }
 
     /// The next batch (its index, its inputs), if it may be generated now.
     pub fn next_batch(&mut self) -> Option<(u64, Batch)> {
-        if self.end.is_some() {
+        if self.end.is_some() || self.turn_is_over() {
             return None;
         }
-        if self
-            .max_time
-            .is_some_and(|limit| self.started.elapsed() >= limit)
-        {
+        if self.max_time.is_some_and(|limit| self.active() >= limit) {
             self.end = Some(EndReason::TimeUp);
             return None;
         }
@@ -219,7 +299,7 @@ impl Lane {
         self.judging_in_flight -= 1;
         self.judged += executions.len() as u64;
         self.busy += busy;
-        self.elapsed = self.started.elapsed();
+        self.elapsed = self.active();
         for execution in executions {
             for cost in &execution.oracle_costs {
                 let tally = self.oracles.entry(cost.oracle.clone()).or_default();
@@ -261,6 +341,7 @@ impl Lane {
             }
             let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
             settled.outcomes.push((execution.number, accepted));
+            settled.ask(&self.api, &input, kind);
             if accepted && self.judging.is_on() {
                 settled.accepted.push(input);
             }
@@ -269,7 +350,7 @@ impl Lane {
             keeper.flush()?;
         }
         self.busy += busy;
-        self.elapsed = self.started.elapsed();
+        self.elapsed = self.active();
         self.settled.insert(index, settled);
         self.completed += 1;
         Ok(())
@@ -296,6 +377,7 @@ impl Lane {
             self.tally.add(*kind, &input.intent);
             let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
             settled.outcomes.push((input.number, accepted));
+            settled.ask(&self.api, &input, *kind);
             if accepted && self.judging.is_on() {
                 settled.accepted.push(input);
             }
@@ -346,11 +428,11 @@ impl Lane {
 
     /// All that was generated has come back and nothing more will be generated.
     pub fn is_finished(&self) -> bool {
-        self.end.is_some()
-            && self.completed == self.next_batch
-            && self.judging_in_flight == 0
-            && self.judging.is_empty()
-            && self.settled.is_empty()
+        self.end.is_some() && self.is_idle() && self.settled.is_empty()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.completed == self.next_batch && self.judging_in_flight == 0 && self.judging.is_empty()
     }
 
     pub fn summary(&self) -> ApiSummary {

@@ -18,6 +18,8 @@ pub struct RunOptions {
     pub max_inputs: Option<u64>,
     /// Wall-clock time per API.
     pub max_time: Option<Duration>,
+    /// When APIs run without end: what one of them gets before the next has its turn.
+    pub turn: Option<Duration>,
     /// An API that hangs (or exhausts memory) this often is left: the rest of its inputs would
     /// mostly wait for the watchdog.
     pub max_hangs: u64,

@@ -1,12 +1,16 @@
 //! Earlier findings, run again.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use fissure_execute::ScriptOptions;
-use fissure_model::Finding;
+use fissure_model::{Finding, OutcomeKind};
 use fissure_triage::{Replay, TriageError, read_finding, read_findings, replay};
 
 use crate::fresh::run_fresh;
+
+/// Time that the script of a hang has beside that of its call: for the interpreter and the library.
+const START: Duration = Duration::from_secs(20);
 
 /// The name of the script in a finding's folder.
 const SCRIPT: &str = "reproduce.py";
@@ -48,14 +52,19 @@ pub fn stored_findings(
         .collect())
 }
 
-/// Runs the script that lies in the finding's folder and says what became of the failure. Notes are
-/// run like findings.
+/// Runs the script that lies in the finding's folder and says what became of the failure. A hang is
+/// waited for as long as it was when it was found.
 pub fn replay_finding(
     stored: &StoredFinding,
     python: &Path,
     options: &ScriptOptions,
 ) -> Result<Replay, TriageError> {
     let script = stored.folder.join(SCRIPT);
-    let mut run = |script: &Path| run_fresh(python, script, options);
+    let mut options = options.clone();
+    if stored.finding.verdict.kind == OutcomeKind::Timeout {
+        let limit = stored.finding.execution.duration + START;
+        options.timeout = options.timeout.min(limit);
+    }
+    let mut run = |script: &Path| run_fresh(python, script, &options);
     replay(&stored.finding, &script, &mut run)
 }

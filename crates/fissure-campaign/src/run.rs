@@ -129,6 +129,7 @@ impl Campaign<'_> {
             confirmer,
             collector: Collector::default(),
             lanes: HashMap::new(),
+            parked: VecDeque::new(),
             in_flight: HashMap::new(),
             next_batch_id: 0,
             summary: RunSummary::default(),
@@ -163,6 +164,8 @@ struct Run<'a> {
     /// APIs under way.
     lanes: HashMap<usize, Lane>,
     waiting: VecDeque<usize>,
+    /// APIs that wait for their next turn.
+    parked: VecDeque<(usize, Lane)>,
     /// Each batch handed to the pool, by its id.
     in_flight: HashMap<u64, Handed>,
     next_batch_id: u64,
@@ -217,12 +220,14 @@ impl Run<'_> {
                 cancelled = true;
                 self.summary.interrupted = true;
                 self.waiting.clear();
+                self.lanes.extend(self.parked.drain(..));
                 self.lanes.values_mut().for_each(Lane::interrupt);
                 self.pool.cancel();
             }
             if let Some(limit) = self.options.total_time
                 && started.elapsed() >= limit
             {
+                self.lanes.extend(self.parked.drain(..));
                 self.lanes.values_mut().for_each(Lane::expire);
                 for at in std::mem::take(&mut self.waiting) {
                     self.skip(at, "the time for the whole run was up".to_owned())?;
@@ -232,7 +237,8 @@ impl Run<'_> {
             self.hand_out();
             self.close_lanes()?;
             self.confirm_seen(|_, since| since.elapsed() >= PATIENCE)?;
-            if self.lanes.is_empty() && self.waiting.is_empty() && self.in_flight.is_empty() {
+            let none_left = self.waiting.is_empty() && self.parked.is_empty();
+            if none_left && self.lanes.is_empty() && self.in_flight.is_empty() {
                 break;
             }
             if let Ok(event) = self.pool.events().recv_timeout(TICK) {
@@ -266,7 +272,14 @@ impl Run<'_> {
     fn open_lanes(&mut self) -> Result<(), CampaignError> {
         while self.lanes.len() <= self.options.workers {
             let Some(at) = self.waiting.pop_front() else {
-                break;
+                match self.parked.pop_front() {
+                    Some((at, mut lane)) => {
+                        lane.begin_turn();
+                        self.lanes.insert(at, lane);
+                        continue;
+                    }
+                    None => break,
+                }
             };
             let api = self.apis[at];
             let mut restored = self.restored.take(at);
@@ -378,6 +391,18 @@ impl Run<'_> {
     }
 
     fn close_lanes(&mut self) -> Result<(), CampaignError> {
+        let over: Vec<usize> = self
+            .lanes
+            .iter()
+            .filter(|(_, lane)| lane.is_waiting_for_turn())
+            .map(|(at, _)| *at)
+            .collect();
+        for at in over {
+            if let Some(mut lane) = self.lanes.remove(&at) {
+                lane.end_turn();
+                self.parked.push_back((at, lane));
+            }
+        }
         let finished: Vec<usize> = self
             .lanes
             .iter()

@@ -24,7 +24,7 @@ pub use signal::{is_fault, signal_name};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JudgeOptions {
-    /// A NaN in the result can become a verdict.
+    /// A NaN in the result is a verdict by itself: for an input that the oracle `nan` has judged.
     pub check_nan: bool,
 }
 
@@ -58,8 +58,7 @@ pub fn judge(
     options: &JudgeOptions,
 ) -> Option<Verdict> {
     if reports::is_variant(execution) {
-        // A call that an oracle made ended the process: see `reports`.
-        return None;
+        return reports::ended(input, execution);
     }
     match kind(execution) {
         OutcomeKind::Accepted | OutcomeKind::Rejected | OutcomeKind::NotBuilt => None,
@@ -74,6 +73,12 @@ pub fn judge(
         OutcomeKind::Timeout => Some(oracle::hang::judge(input)),
         OutcomeKind::OutOfMemory => Some(oracle::memory::judge(input)),
     }
+}
+
+/// The comparing oracle that an execution of this kind asks for, whatever else is judged: a NaN
+/// that nothing in the input explains at first sight is worth a closer look.
+pub fn asks_for(api: &Api, input: &ConcreteInput, kind: OutcomeKind) -> Option<&'static str> {
+    (kind == OutcomeKind::Nan && oracle::nan::is_suspicious(api, input)).then_some("nan")
 }
 
 /// What the oracles of documentation say: about the quality of a rejection, and, where the

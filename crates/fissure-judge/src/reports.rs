@@ -38,7 +38,7 @@ pub fn reports<'a>(
         .enumerate()
         .filter_map(move |(at, report)| {
             if variant == Some(at) {
-                ended(input, execution, report)
+                ended(input, execution)
             } else {
                 Some(wrong(report))
             }
@@ -59,7 +59,9 @@ fn wrong(report: &Report) -> Verdict {
     }
 }
 
-fn ended(input: &ConcreteInput, execution: &Execution, report: &Report) -> Option<Verdict> {
+/// The verdict on a process that ended in a call that an oracle made.
+pub fn ended(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
+    let report = execution.reports.last()?;
     let kind = crate::kind(execution);
     let (how, confidence, note) = match (kind, &execution.outcome) {
         (OutcomeKind::Crash, Outcome::Crash { signal }) => {
@@ -167,10 +169,18 @@ mod tests {
             intent: Intent::Conform,
             mutations: Vec::new(),
         };
+        let api = Api::default();
+        let verdicts: Vec<Verdict> = reports(&api, &input, &execution).collect();
         let options = crate::JudgeOptions::default();
-        let alone = crate::judge(&Api::default(), &input, &execution, &options);
-        assert_eq!(alone, None, "told by the reports");
-        reports(&Api::default(), &input, &execution)
+        if let Some(alone) = crate::judge(&api, &input, &execution, &options) {
+            assert_eq!(
+                Some(&alone),
+                verdicts.last(),
+                "told by both in the same words"
+            );
+        }
+        let facts = verdicts.into_iter();
+        facts
             .map(|it| (it.kind, it.confidence, it.detail))
             .collect()
     }

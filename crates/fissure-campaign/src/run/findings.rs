@@ -18,9 +18,8 @@ impl Run<'_> {
         execution: &Execution,
     ) -> Result<(), CampaignError> {
         let api = self.apis[at];
-        let judge = JudgeOptions {
-            check_nan: self.options.check_nan,
-        };
+        // A NaN alone is no verdict here: the input is judged by the oracle `nan`.
+        let judge = JudgeOptions { check_nan: false };
         if let Some(verdict) = fissure_judge::judge(api, input, execution, &judge) {
             return self.remember(at, &verdict, input, execution);
         }

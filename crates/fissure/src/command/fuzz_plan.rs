@@ -17,6 +17,9 @@ use crate::exit_status::usage;
 /// Inputs per API unless told otherwise: what the paper's experiments used.
 const DEFAULT_INPUTS: u64 = 2000;
 
+/// What one API gets at a time when there is no end.
+const TURN: Duration = Duration::from_secs(60);
+
 /// Ready to run.
 pub struct Plan {
     /// In the order asked for, grouped by nothing yet.
@@ -115,6 +118,7 @@ impl Plan {
             check_nan: args.check_nan || !is_docter,
             max_inputs,
             max_time,
+            turn: (max_inputs.is_none() && max_time.is_none()).then_some(TURN),
             max_hangs: args.max_hangs,
             save: args.save,
             scripts: args.gen_script,

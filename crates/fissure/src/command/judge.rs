@@ -96,6 +96,7 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         check_nan: true,
         max_inputs: Some(0),
         max_time: None,
+        turn: None,
         max_hangs: u64::MAX,
         save: false,
         scripts: false,

@@ -152,18 +152,25 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
 /// The findings that the paths stand for; one that cannot be read is told and left out.
 pub fn findings(paths: &[PathBuf]) -> anyhow::Result<Vec<StoredFinding>> {
     let mut found = Vec::new();
+    let mut notes = 0;
     for path in paths {
         if !path.exists() {
             return Err(usage(format!("there is no {}", path.display())));
         }
         let stored =
             stored_findings(path).with_context(|| format!("failed to read {}", path.display()))?;
+        let one_named = stored.len() == 1;
         for one in stored {
             match one {
+                // What its own input explains is run only when it is named itself.
+                Ok(one) if one.finding.is_note() && !one_named => notes += 1,
                 Ok(one) => found.push(one),
                 Err(error) => eprintln!("warning: {:#}", anyhow::Error::from(error)),
             }
         }
+    }
+    if notes > 0 {
+        eprintln!("fissure: {notes} notes are left out (name one to run it)");
     }
     if found.is_empty() {
         let names: Vec<String> = paths
