@@ -283,6 +283,8 @@ class Call:
         """Runs a check source as a script would: `(reproduced, observed, expected)`."""
         root = self.path.split(".")[0]
         namespace = {
+            # As in a script: code that functions of the source are handed to looks for it.
+            "__name__": "__main__",
             root: importable(root, self.library),
             "build": lambda: self.build().parts(),
             "call": lambda *parts: self.run(from_parts(parts), seed=False),

@@ -13,9 +13,9 @@ def leak(input):
 
 
 def allocates(input):
-    """The first element, by way of half a gigabyte."""
+    """The first element, by way of 320 megabytes."""
     if wrong("allocates"):
-        return torch.zeros(1 << 27).add_(input.reshape(-1)[0])[0]
+        return torch.zeros(80 << 20).add_(input.reshape(-1)[0])[0]
     return input.reshape(-1)[0] + 0
 
 
@@ -38,7 +38,6 @@ def quadratic(input):
     """The sum, by way of all pairs."""
     if wrong("quadratic"):
         flat = input.reshape(-1)
-        for element in range(flat.numel()):
-            flat = flat.clone()
-            flat[element] += 0
+        pairs = flat[:, None] + flat[None, :]
+        return pairs.sum() / (2 * flat.numel())
     return input.sum()
