@@ -129,7 +129,7 @@ class TracedArray(np.ndarray):
         return self._method("squeeze", np.ndarray.squeeze, arguments, keywords)
 
     def copy(self, *arguments, **keywords):
-        return self._method("clone", np.ndarray.copy, arguments, keywords)
+        return self._method("copy", np.ndarray.copy, arguments, keywords)
 
     @property
     def T(self):

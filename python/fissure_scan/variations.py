@@ -6,6 +6,8 @@ notes; a parameter of a target function, an option of the command line, a batch 
 whatever the user named with `--input` can be anything that is allowed, so those are findings.
 """
 
+import time
+
 from . import candidates, constants, resize
 from .events import float_text
 from .findings import Found
@@ -187,6 +189,7 @@ class Variations:
                 continue
             found = Found(failure, overrides, 0, change.label, search)
             found.level, found.variation = 2, change
+            found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
             search.found[key] = found
             yield found
 

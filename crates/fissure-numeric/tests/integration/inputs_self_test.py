@@ -672,6 +672,50 @@ def _():
     check(scan.reproduces(found), scan)
 
 
+# Soft assertions ---------------------------------------------------------------------------------
+
+@case("a provider of soft assertions takes the place of the analytic ones")
+def _():
+    from fissure_scan import soft_assertions
+
+    class Trained:
+        label = "as trained"
+        asked = 0
+
+        def direction(self, values):
+            Trained.asked += 1
+            return values + 3.0
+
+    def provider(name, dtype):
+        return [Trained()] if (name, dtype) == ("log", "float32") else None
+    soft_assertions.provide(provider)
+    try:
+        scan = Scan({"program.py": """\
+            import torch
+            x = torch.randn(4)
+            print(torch.log(x + 50).sum().item())
+            """})
+    finally:
+        soft_assertions.withdraw(provider)
+    check(Trained.asked and scan.at(3)["label"].startswith("as trained"), scan)
+
+
+@case("the failure regions of the registry are signed distances for every precision")
+def _():
+    from fissure_scan import analytic
+    for dtype, limit in (("float16", 11.09375), ("bfloat16", 89.0), ("float32", 88.7228394),
+                         ("float64", 709.7827128933841)):
+        values = torch.tensor([0.0, limit], dtype=torch.float64)
+        increase = analytic.intervals("exp", dtype)[0]
+        check(increase.label == "increase", increase.label)
+        check(increase.direction(values).tolist() == [limit, 0.0], dtype)
+    decrease = analytic.intervals("log", "float32")[0]
+    check(decrease.direction(torch.tensor([2.0, -1.0])).tolist() == [2.0, -1.0], "log")
+    around = analytic.intervals("sqrt", "float32")[1]
+    check(around.label == "toward zero", around.label)
+    check(around.direction(torch.tensor([2.0, -1.0])).tolist() == [2.0, 1.0], "sqrt")
+
+
 # Files -------------------------------------------------------------------------------------------
 
 @case("what a program writes is readable for it and does not reach its folder")
