@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fissure_judge::{JudgeOptions, documentation, judge, kind};
+use fissure_judge::{JudgeOptions, asks_for, documentation, judge, kind};
 use fissure_model::{
     Api, Argument, Category, ConcreteInput, Confidence, Dtype, Exception, Execution, Intent,
     Outcome, OutcomeKind, Passing, TensorData, TensorValue, Value, Verdict,
@@ -186,23 +186,21 @@ fn a_nan_is_reported_only_when_asked_and_not_explained() {
         "as an exponent it overflows"
     );
     assert!(verdict(nan(), None, vec![floats(&[1.0]), Value::Int(3)]).is_some());
+    let unasked = JudgeOptions::default();
     let call = input(vec![floats(&[-1.0])]);
     let execution = ended(nan(), None);
-    let asked = JudgeOptions { check_nan: true };
-    assert_eq!(judge(&api("torch.log"), &call, &execution, &asked), None);
-    assert_eq!(
-        judge(&api("torch.Tensor.log_"), &call, &execution, &asked),
-        None
-    );
-    assert_eq!(
-        judge(
-            &api("torch.relu"),
-            &call,
-            &execution,
-            &JudgeOptions::default()
-        ),
-        None
-    );
+    assert_eq!(judge(&api("torch.relu"), &call, &execution, &unasked), None);
+}
+
+#[test]
+fn a_nan_asks_for_its_oracle_unless_the_input_explains_it() {
+    let ordinary = input(vec![floats(&[-1.0])]);
+    let asked = |path: &str, call: &ConcreteInput, kind| asks_for(&api(path), call, kind);
+    assert_eq!(asked("torch.log", &ordinary, OutcomeKind::Nan), Some("nan"));
+    assert_eq!(asked("torch.log", &ordinary, OutcomeKind::Accepted), None);
+    assert_eq!(asked("torch.empty", &ordinary, OutcomeKind::Nan), None);
+    let infinite = input(vec![floats(&[f32::INFINITY])]);
+    assert_eq!(asked("torch.log", &infinite, OutcomeKind::Nan), None);
 }
 
 #[test]

@@ -1,0 +1,42 @@
+"""Runs oracles on calls of ordinary Python functions: what the tests of oracles share.
+
+Each test script is started as `python SCRIPT ROOT` with the root of the checkout, adds cases, and
+prints one JSON object per line.
+"""
+
+import json
+import os
+import sys
+import types
+import warnings
+
+ROOT = sys.argv[1]
+sys.path.insert(0, os.path.join(ROOT, "testdata", "wrong"))
+package = types.ModuleType("_fissure")
+package.__path__ = [os.path.join(ROOT, "python", "fissure")]
+sys.modules["_fissure"] = package
+warnings.simplefilter("ignore")
+
+import torch  # noqa: E402
+
+from _fissure import oracles  # noqa: E402
+from _fissure.oracles.call import plain_call  # noqa: E402
+
+torch.set_num_threads(1)
+torch.manual_seed(5)
+
+
+def judged(oracle, function, arguments, keywords=None, layer=None, path=None):
+    """What one oracle says of one call: (details of its reports, its own failures)."""
+    call = plain_call(function, arguments, keywords or {}, layer, path=path)
+    if call.error is not None:
+        return [], ["the call raised %r" % call.error]
+    judgement = oracles.judge(call, [oracle], lambda judgement, report: None)
+    details = [report["detail"] for report in judgement.reports]
+    return details, [text for _, text in judgement.failures]
+
+
+def tell(name, oracle, outcome):
+    reports, failures = outcome
+    line = {"name": name, "oracle": oracle, "reports": reports, "failures": failures}
+    print(json.dumps(line), flush=True)

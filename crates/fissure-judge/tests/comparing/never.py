@@ -1,0 +1,131 @@
+"""What must never be reported, each beside a case like it that must."""
+
+import torch
+from harness import judged, tell
+
+STATE = {"calls": 0}
+
+
+def strided(x):
+    return not x.is_contiguous()
+
+
+def tied_indices(x):
+    """Which of several equal elements: any of them is right."""
+    return torch.argmax(torch.zeros(4) + strided(x)) + int(strided(x))
+
+
+def other_values(x):
+    return x.sum() + strided(x)
+
+
+def sort_indices(x):
+    values, indices = torch.sort(x.reshape(-1))
+    if strided(x):
+        indices = indices.flip(0)
+    return torch.return_types.sort((values, indices))
+
+
+def sort_values(x):
+    values, indices = torch.sort(x.reshape(-1))
+    if strided(x):
+        values = values.flip(0)
+    return torch.return_types.sort((values, indices))
+
+
+def rounded(x):
+    """Off by less than the type's tolerance."""
+    return x * (1 + 5e-4) if strided(x) else x
+
+
+def off(x):
+    return x * 1.25 if strided(x) else x
+
+
+def cancelled(x):
+    """Large numbers that cancel: the last digits of a sum in another order."""
+    y = x.reshape(-1)
+    y = y.flip(0) if strided(x) else y
+    total = y[0]
+    for item in y[1:]:
+        total = total + item
+    return total
+
+
+def once(x):
+    """Wrong the fourth time it is called, and never again."""
+    STATE["calls"] += 1
+    return x + 1 if STATE["calls"] == 4 else x
+
+
+def noisy(x):
+    return x + torch.randn(3, 4) * strided(x)
+
+
+def refuses(x):
+    if strided(x):
+        raise RuntimeError("input must be contiguous")
+    return x
+
+
+def trips(x):
+    if strided(x):
+        raise IndexError("index 12 is out of range")
+    return x
+
+
+def overflows(x):
+    """Infinite in float32 because the true result is."""
+    return torch.exp(x * 50)
+
+
+def naive_softplus(x):
+    return torch.log(1 + torch.exp(x))
+
+
+matrix = torch.randn(3, 4)
+huge = torch.tensor([[1e8, 1.0, -1e8], [3.0, 1e7, -1e7]])
+CASES = [
+    ("silent", "layout", torch.argmax, [torch.zeros(3, 4)], {}, None),
+    ("silent", "layout", tied_indices, [matrix], {}, "torch.argmax"),
+    ("reported", "layout", other_values, [matrix], {}, None),
+    ("silent", "layout", sort_indices, [matrix], {}, "torch.sort"),
+    ("reported", "layout", sort_values, [matrix], {}, "torch.sort"),
+    ("silent", "layout", rounded, [matrix.half()], {}, None),
+    ("reported", "layout", off, [matrix.half()], {}, None),
+    ("silent", "layout", cancelled, [huge], {}, None),
+    ("silent", "layout", once, [matrix], {}, None),
+    ("silent", "layout", noisy, [matrix], {}, None),
+    ("silent", "layout", refuses, [matrix], {}, None),
+    ("reported", "layout", trips, [matrix], {}, None),
+    ("silent", "determinism", torch.rand, [3, 4], {}, None),
+    ("silent", "determinism", torch.empty, [3, 4], {}, "torch.empty"),
+    ("silent", "determinism", torch.softmax, [torch.randn(4, 3), 0], {}, None),
+    ("silent", "determinism", torch.cumsum, [torch.randn(4, 3), 0], {}, None),
+    ("silent", "kernel-path", torch.softmax, [torch.tensor([1.0, 100.0, 2.0]), 0], {}, None),
+    ("silent", "kernel-path", torch.tril, [torch.randn(4, 4)], {}, None),
+    ("silent", "kernel-path", torch.rand_like, [matrix], {}, None),
+    ("silent", "placement", overflows, [torch.tensor([1.0, 3.0])], {}, None),
+    ("reported", "placement", naive_softplus, [torch.tensor([1.0, 95.0])], {}, None),
+    ("silent", "placement", naive_softplus, [torch.tensor([1.0, 1e30])], {}, None),
+    ("silent", "nan", torch.log, [torch.tensor([-1.0, 1.0])], {}, None),
+    ("silent", "nan", torch.div, [torch.tensor([0, 1]), torch.tensor([0, 1])], {}, None),
+    ("silent", "nan", torch.acos, [torch.tensor([2])], {}, None),
+    ("silent", "nan", torch.mean, [torch.zeros(0)], {}, None),
+    ("silent", "nan", torch.nn.functional.gumbel_softmax, [matrix], {"tau": 0.0}, None),
+    ("reported", "nan", lambda x: float("nan"), [7], {}, "builtins.nan"),
+    ("silent", "reference64", torch.nextafter, [matrix, matrix + 1], {}, "torch.nextafter"),
+    ("silent", "reference64", torch.floor, [torch.tensor([0.99999999, 2.0])], {}, None),
+    ("silent", "reference64", cancelled, [huge], {}, None),
+]
+for expected, oracle, function, arguments, keywords, path in CASES:
+    STATE["calls"] = 0
+    name = "%s: %s" % (expected, getattr(function, "__name__", "?"))
+    tell(name, oracle, judged(oracle, function, arguments, keywords, path=path))
+
+layer = ([torch.randn(2, 4)], {})
+for oracle in ("layout", "reference64", "placement", "determinism", "kernel-path"):
+    outcome = judged(oracle, torch.nn.Linear, [4, 3], {}, layer, "torch.nn.Linear")
+    tell("silent: a layer with random weights", oracle, outcome)
+outcome = judged("nan", torch.nn.LayerNorm, [4], {"eps": -1.0}, layer, "torch.nn.LayerNorm")
+tell("silent: a setting that makes it undefined", "nan", outcome)
