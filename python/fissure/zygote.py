@@ -19,7 +19,7 @@ import time
 import traceback
 import warnings
 
-from _fissure import native, worker
+from _fissure import native, oracles, worker
 from _fissure.adapter import choose
 
 REQUEST_LIMIT = 65536
@@ -178,6 +178,7 @@ def main(settings):
     begin = time.monotonic()
     try:
         adapter.load()
+        oracles.preload(settings["oracles"], adapter.library)
     except BaseException:
         answer(main_socket, {"failed": traceback.format_exc()[-8000:]})
         return

@@ -26,6 +26,8 @@ pub struct PoolOptions {
     pub sandbox: SandboxOptions,
     /// Shared memory for the inputs of one batch; grows by itself for an input that needs more.
     pub arena_bytes: usize,
+    /// Oracles that batches will name: what they need is loaded before workers are forked.
+    pub oracles: Arc<[String]>,
     /// Added to the environment of the target, over what Fissure sets.
     pub environment: Vec<(String, String)>,
 }
@@ -47,6 +49,7 @@ impl PoolOptions {
             scratch: scratch.into(),
             sandbox: SandboxOptions::default(),
             arena_bytes: 8 << 20,
+            oracles: Arc::default(),
             environment: Vec::new(),
         }
     }

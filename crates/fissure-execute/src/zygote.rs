@@ -32,6 +32,7 @@ struct Settings<'a> {
     sources: &'a [(&'a str, &'a str)],
     package: &'a str,
     dtypes: Vec<&'static str>,
+    oracles: &'a [String],
     main: i32,
     slots: Vec<i32>,
 }
@@ -233,6 +234,7 @@ fn settings_file(
         sources: SOURCES,
         package: &options.package,
         dtypes: Dtype::ALL.iter().map(|dtype| dtype.name()).collect(),
+        oracles: &options.oracles,
         main: main.as_raw_fd(),
         slots: slots.iter().map(AsRawFd::as_raw_fd).collect(),
     };

@@ -103,7 +103,8 @@ fn try_script(
         reproduction.runs += 1;
         if reproduces(finding.verdict.kind, &run) {
             reproduction.failures += 1;
-            if finding.execution.log.is_none() && is_process_end(finding.verdict.kind) {
+            if is_process_end(finding.verdict.kind) {
+                // What a reader will see too; the worker's log has Fissure's own frames.
                 finding.execution.log = Some(run.log);
             }
         }

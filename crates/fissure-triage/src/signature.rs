@@ -97,6 +97,8 @@ fn place(verdict: &Verdict, execution: &Execution, native: bool) -> Vec<String> 
         found.extend(parts.into_iter().map(|part| format!("{label} {part}")));
     };
     match &execution.outcome {
+        // The text itself is what is wrong: it differs from input to input.
+        Outcome::Rejected(_) if verdict.oracle == "message" => {}
         Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
             if exception.class == "RecursionError" {
                 // Its message depends on where in the cycle the limit was hit.

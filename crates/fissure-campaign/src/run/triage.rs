@@ -150,7 +150,8 @@ impl Run<'_> {
         } else {
             found.findings.push(finding.id.clone());
             self.summary.findings += 1;
-            self.summary.flaky += u64::from(!reproduction.is_stable());
+            let tried = reproduction.runs > 0;
+            self.summary.flaky += u64::from(tried && !reproduction.is_stable());
         }
         (self.observer)(RunEvent::Found {
             finding: &finding,

@@ -64,6 +64,7 @@ impl Session<'_> {
             timeout: self.timeout,
             memory_limit: self.memory_limit,
             sandbox,
+            oracles: Arc::clone(&options.judging.oracles),
             ..PoolOptions::new(&self.python, self.package, &scratch)
         };
         let pool =
@@ -127,6 +128,8 @@ impl Session<'_> {
             shrink: options.shrink_time.map(|time| ShrinkerOptions {
                 pool: PoolOptions {
                     scratch: scratch.join("shrink"),
+                    // Most failures need none of them; the one that does can wait a second.
+                    oracles: Arc::default(),
                     ..pool_options
                 },
                 budget: ShrinkBudget {
