@@ -1,6 +1,7 @@
 //! The oracles in Python: each finds its planted defect and is silent on the correct twin, and what
 //! must never be reported is not.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -16,21 +17,24 @@ struct Told {
     failures: Vec<String>,
 }
 
-/// What a script beside this file tells; `None` (with the reason printed) without PyTorch.
-fn told(script: &str) -> Option<Vec<Told>> {
+/// What a Python script prints; `None` (with the reason printed) without PyTorch.
+fn printed(script: &Path, arguments: &[&OsStr]) -> Option<String> {
     let python = fissure_testing::torch_python()?;
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/comparing")
-        .join(script);
     let output = Command::new(python)
-        .arg(path)
-        .arg(fissure_testing::root())
+        .arg(script)
+        .args(arguments)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .expect("the interpreter starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let text = String::from_utf8(output.stdout).expect("it tells text");
+    Some(String::from_utf8(output.stdout).expect("it tells text"))
+}
+
+/// What a script beside this file tells.
+fn told(script: &str) -> Option<Vec<Told>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/comparing");
+    let text = printed(&folder.join(script), &[fissure_testing::root().as_os_str()])?;
     let told: Vec<Told> = text
         .lines()
         .map(|line| serde_json::from_str(line).expect("it tells JSON"))
@@ -53,6 +57,44 @@ fn every_oracle_finds_its_planted_defect_and_is_silent_on_the_correct_twin() {
         } else {
             assert!(one.reports.is_empty(), "{one:?}");
         }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Summary {
+    oracle: String,
+    calls: u64,
+    reports: u64,
+}
+
+/// A part of the control that `cargo bench --bench false_alarms` runs as a whole.
+#[test]
+fn correct_calls_raise_no_alarm() {
+    let root = fissure_testing::root();
+    let arguments = [
+        root.join("python/fissure").into_os_string(),
+        "contract,reference64,placement,nan,kernel-path,layout,determinism".into(),
+        "--stride".into(),
+        "25".into(),
+        "--per-api".into(),
+        "2".into(),
+    ];
+    let arguments: Vec<&OsStr> = arguments.iter().map(|it| it.as_os_str()).collect();
+    let Some(text) = printed(&root.join("benches/false_alarms/control.py"), &arguments) else {
+        return;
+    };
+    assert!(!text.contains("\"failure\""), "{text}");
+    let lines = text.lines().filter(|line| line.starts_with("{\"oracle\""));
+    let summaries: Vec<Summary> = lines
+        .map(|line| serde_json::from_str(line).expect("it tells JSON"))
+        .collect();
+    assert_eq!(summaries.len(), 7);
+    for summary in summaries {
+        assert!(summary.calls >= 30, "{summary:?}");
+        assert!(
+            summary.reports * 20 < summary.calls,
+            "{summary:?} in {text}"
+        );
     }
 }
 

@@ -215,9 +215,10 @@ def tensors(observed, expected, path, options):
                 % (kind, kind, kind, kind)
             ]
             return Difference(kind, path, read(observed), read(expected), lines)
-    first, second = observed, expected
-    observed, suffix = plain(first)
-    expected, other = plain(second)
+    if identical(observed, expected):
+        return None
+    observed, suffix = plain(observed)
+    expected, other = plain(expected)
     prepare = []
     if suffix or other:
         prepare.append(
@@ -230,6 +231,18 @@ def tensors(observed, expected, path, options):
         return None
     lines = prepare + ["wrong = observed != expected"] + SHOW
     return Difference("values", path, observed[wrong][:8], expected[wrong][:8], lines)
+
+
+def identical(observed, expected):
+    """The same in every element: most often so, and told fifty times faster than anything else.
+    False where this cannot be told at once (a NaN, another type, a sparse layout)."""
+    try:
+        if is_torch(observed) and is_torch(expected):
+            return observed.dtype is expected.dtype and observed.equal(expected)
+    except (NotImplementedError, RuntimeError, TypeError):
+        # A kind of tensor that has no such operation.
+        pass
+    return False
 
 
 #: The end of a check source that has `wrong`, the mask of wrong elements.

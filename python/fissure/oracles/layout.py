@@ -109,17 +109,13 @@ def torch_variants(place, tensor):
         )
     for dimension in range(rank):
         first = tensor.narrow(dimension, 0, 1)
-        if tensor.shape[dimension] > 1 and same(tensor, first.expand_as(tensor)):
+        if tensor.shape[dimension] > 1 and compare.identical(tensor, first.expand_as(tensor)):
             yield (
                 "expanded view",
                 "%s.narrow(%d, 0, 1).expand(%r)" % (it, dimension, tuple(tensor.shape)),
                 first.expand_as(tensor),
             )
             break
-
-
-def same(first, second):
-    return compare.difference(first, second, exact=True) is None
 
 
 def numpy_variants(place, array):
