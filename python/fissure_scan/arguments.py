@@ -15,6 +15,7 @@ class Arguments:
         self.positional = list(positional)      # names that can only be passed by position
         self.rest = tuple(rest)                 # further positional arguments of `*args`
         self.observed = observed                # where the call was seen, or None
+        self.line = 0                           # of the function's definition
         self.constructor = None                 # Arguments of the class, when it is a method
         self.changed = {}                       # numbers changed by a variation
 
@@ -67,7 +68,7 @@ class Arguments:
         known = monitor.settings.infos.get(key)
         if known is not None:
             return known
-        info = InputInfo(key, "parameter", name, "parameter", monitor.program_file, 0,
+        info = InputInfo(key, "parameter", name, "parameter", monitor.program_file, self.line,
                          backend.copy(value), None, None, "nothing documents its range")
         info.library = backend.library
         info.made_up = self.observed is None

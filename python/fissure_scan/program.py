@@ -158,7 +158,11 @@ class Program:
     def namespace(self):
         """The file or module of a target function, executed."""
         if not self.file:
-            return importlib.import_module(self.module).__dict__
+            module = importlib.import_module(self.module)
+            file = os.path.abspath(getattr(module, "__file__", None) or "")
+            if file in self.sources:
+                exec(self._code(file), module.__dict__)
+            return module.__dict__
         root, package = _package(self.file)
         name = os.path.splitext(os.path.basename(self.file))[0]
         if package:

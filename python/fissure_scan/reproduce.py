@@ -44,6 +44,8 @@ def script(program, found, folder):
                   "os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
                   % os.path.relpath(program.file, folder) if program.file else "''"),
               "MODULE = %r" % program.module,
+              "HOME = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
+              % os.path.relpath(program.plan["root"], folder),
               "FUNCTION = %r" % program.function,
               "ARGUMENTS = %r" % (list(program.arguments),),
               "SITE_LINE = %d" % failure.site.line,
@@ -127,6 +129,16 @@ def array(text, dtype, *shape):
 
 def _pack(raw):
     return base64.b85encode(zlib.compress(raw, 9)).decode("ascii")
+
+
+def stored(value, info):
+    """A candidate (array of doubles) with the bits that the program gets, as a NumPy array."""
+    if info.library == "torch" and info.dtype() == "bfloat16":
+        # NumPy has no such type; every value of it is a float32.
+        import torch
+        from .torch_backend import _as_tensor
+        return _as_tensor(value, torch.bfloat16).float().numpy()
+    return value.astype(info.dtype())
 
 
 def array_text(value, info):

@@ -64,8 +64,10 @@ def choose_arguments(program, tensor_size):
         sets = list(_sets(program, target, tensor_size))
     except (TypeError, ValueError) as error:
         return "its signature cannot be read: %s" % error
+    code = observe.code_of(target.function)
     for arguments in sets:
         program.synthesised = arguments
+        arguments.line = code.co_firstlineno if code is not None else 0
         trace = program.run(Policy(time_limit=2.0))
         if trace.error is None and trace.operations > 0:
             return None

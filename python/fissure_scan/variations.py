@@ -251,7 +251,8 @@ def scalars_of_arguments(arguments, program, ranges, frozen):
     for name, value in arguments.values.items():
         if type(value) not in (int, float) or name in frozen or value != value:
             continue
-        scalar = Scalar("argument:%s" % name, name, value, program.file or program.module, 0,
+        scalar = Scalar("argument:%s" % name, name, value, program.file or program.module,
+                        arguments.line,
                         "parameter", True)
         facts = arguments.facts.get(name)
         if facts is not None and (facts.low is not None or facts.high is not None):

@@ -30,24 +30,31 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
         ScanTarget::FileFunction { file, function } => (file, Some(function.clone())),
         ScanTarget::ModuleFunction { module, function } => {
             let root = std::env::current_dir().map_err(ScanError::Prepare)?;
-            return Ok(Analysed {
+            let mut analysed = Analysed {
                 file: None,
                 source: None,
                 analysis: None,
                 module: Some(module.clone()),
                 function: Some(function.clone()),
-                root,
                 registry: facts,
-            });
+                root,
+            };
+            // A module installed elsewhere is scanned too, but its source is not the user's.
+            if let Some(file) = module_file(&analysed.root, module) {
+                let source = read(&file)?;
+                let shown = file.strip_prefix(&analysed.root).unwrap_or(&file);
+                analysed.analysis = Some(analyse(&source, shown, registry)?);
+                analysed.source = Some(source);
+                analysed.file = Some(file);
+            }
+            return Ok(analysed);
         }
     };
-    let read_error = |error| ScanError::Read {
+    let file = path.canonicalize().map_err(|error| ScanError::Read {
         path: path.display().to_string(),
         error,
-    };
-    let file = path.canonicalize().map_err(read_error)?;
-    let bytes = std::fs::read(&file).map_err(read_error)?;
-    let source = String::from_utf8_lossy(&bytes).into_owned();
+    })?;
+    let source = read(&file)?;
     let analysis = analyse(&source, path, registry)?;
     let root = file.parent().unwrap_or_else(|| Path::new("/")).to_owned();
     Ok(Analysed {
@@ -61,11 +68,28 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
     })
 }
 
+fn read(file: &Path) -> Result<String, ScanError> {
+    let bytes = std::fs::read(file).map_err(|error| ScanError::Read {
+        path: file.display().to_string(),
+        error,
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The file of a module below the folder, where Python looks first.
+fn module_file(root: &Path, module: &str) -> Option<PathBuf> {
+    let path = root.join(module.replace('.', "/"));
+    [path.with_extension("py"), path.join("__init__.py")]
+        .into_iter()
+        .find_map(|file| file.canonicalize().ok().filter(|file| file.is_file()))
+}
+
 /// Libraries the runtime imports before the program runs, so that it can watch them from the
 /// first line on. NumPy is always among them: the search computes with it.
 fn libraries(analysed: &Analysed) -> Vec<&'static str> {
     match &analysed.source {
-        Some(source) if !source.contains("torch") => vec!["numpy"],
+        // A module's package may import what the module itself does not name.
+        Some(source) if analysed.module.is_none() && !source.contains("torch") => vec!["numpy"],
         _ => vec!["torch", "numpy"],
     }
 }
@@ -81,7 +105,7 @@ pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         .as_ref()
         .is_some_and(|analysis| !analysis.regions.is_empty());
     json!({
-        "file": analysed.file,
+        "file": analysed.file.as_ref().filter(|_| analysed.module.is_none()),
         "module": analysed.module,
         "function": analysed.function,
         "arguments": options.arguments,

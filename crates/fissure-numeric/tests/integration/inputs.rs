@@ -1,17 +1,18 @@
-//! What the scan takes as inputs, and where the arguments of a target function come from.
+//! What the scan takes as inputs, where the arguments of a target function come from, lower
+//! precision, and the interface of the soft assertions. Each script scans its programs in one
+//! interpreter, so that torch is imported once, and prints a line per sentence.
 
 use std::path::Path;
 use std::process::Command;
 
-#[test]
-fn every_sentence_about_inputs_and_targets_holds() {
+fn every_sentence_holds(script: &str) {
     let Some(python) = fissure_testing::torch_python() else {
         return;
     };
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let registry = crate::support::registry_file();
     let run = Command::new(python)
-        .arg(here.join("tests/integration/inputs_self_test.py"))
+        .arg(here.join("tests/integration").join(script))
         .arg(here.join("../../python"))
         .arg(registry.path())
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -28,4 +29,19 @@ fn every_sentence_about_inputs_and_targets_holds() {
         printed.lines().count() > 0 && printed.lines().all(|line| line.ends_with(": ok")),
         "{printed}"
     );
+}
+
+#[test]
+fn numbers_sizes_images_batches_and_files_are_inputs() {
+    every_sentence_holds("inputs_self_test.py");
+}
+
+#[test]
+fn target_functions_get_arguments_they_accept() {
+    every_sentence_holds("targets_self_test.py");
+}
+
+#[test]
+fn lower_precision_is_judged_and_soft_assertions_can_be_replaced() {
+    every_sentence_holds("search_self_test.py");
 }
