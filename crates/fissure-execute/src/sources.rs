@@ -3,9 +3,16 @@
 /// The text that the interpreter is started with.
 pub const BOOTSTRAP: &str = include_str!("../../../python/fissure/bootstrap.py");
 
+/// A file that follows a `+` is data: its text becomes the module's `TEXT`.
 macro_rules! sources {
-    ($($name:literal $path:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../python/fissure/", $path)))),*]
+    ($($name:literal $path:literal $(+ $data:literal)?),* $(,)?) => {
+        &[$((
+            $name,
+            concat!(
+                include_str!(concat!("../../../python/fissure/", $path)),
+                $("\nTEXT = r'''", include_str!(concat!("../../../data/", $data)), "'''\n",)?
+            ),
+        )),*]
     };
 }
 
@@ -30,14 +37,21 @@ pub const SOURCES: &[(&str, &str)] = sources![
     "oracles.call" "oracles/call.py",
     "oracles.locality" "oracles/locality.py",
     "oracles.magnitude" "oracles/magnitude.py",
+    "oracles.compile" "oracles/compile.py",
     "oracles.contract" "oracles/contract.py",
     "oracles.determinism" "oracles/determinism.py",
+    "oracles.device" "oracles/device.py",
+    "oracles.equivalents" "oracles/equivalents.py" + "equivalents.toml",
     "oracles.forms" "oracles/forms.py",
     "oracles.gradient" "oracles/gradient.py",
+    "oracles.jit" "oracles/jit.py",
     "oracles.kernel_path" "oracles/kernel_path.py",
     "oracles.layout" "oracles/layout.py",
+    "oracles.memory_growth" "oracles/memory_growth.py",
     "oracles.meta" "oracles/meta.py",
     "oracles.nan" "oracles/nan.py",
+    "oracles.performance" "oracles/performance.py",
+    "oracles.reference" "oracles/reference.py",
     "oracles.reference64" "oracles/reference64.py",
     "oracles.placement" "oracles/placement.py",
     "judging" "judging.py",

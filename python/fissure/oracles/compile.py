@@ -40,6 +40,8 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 500
+#: The price is the compiler's; the call itself is made twice.
+LEAST = 2
 
 #: Seconds that one compilation may take before the watchdog counts again.
 LONGEST = 120

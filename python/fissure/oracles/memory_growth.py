@@ -32,6 +32,8 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 36
+#: For the look at one call, which is worth it for slow calls too.
+LEAST = 4
 
 #: Calls that tell whether a longer look is worth its price, and as many before them.
 PROBE = 16
@@ -72,6 +74,8 @@ def check(call):
     call.announce("growth", growth_source(call))
     if asks_for_little(call):
         yield from one_call(call)
+    if call.seconds * 2 * PROBE > PATIENCE / 2:
+        return
     repeat(call, PROBE)
     before = resident()
     repeat(call, PROBE)

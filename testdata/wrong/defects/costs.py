@@ -3,6 +3,7 @@
 import torch
 
 _kept = []
+_cache = []
 
 
 def leak(input):
@@ -41,3 +42,16 @@ def quadratic(input):
         pairs = flat[:, None] + flat[None, :]
         return pairs.sum() / (2 * flat.numel())
     return input.sum()
+
+
+def fills_a_cache(input):
+    """Nothing is wrong with it: it keeps two megabytes, and no more."""
+    if len(_cache) < 8:
+        _cache.append(torch.ones(1 << 16))
+    return input + 1
+
+
+def slow_everywhere(input):
+    """Nothing is wrong with it: slow, but in every precision alike."""
+    _work(400)
+    return input + 1

@@ -17,6 +17,14 @@ def traced(input):
     return input + 1
 
 
+def other_device(input):
+    """One more than the input, as float32; two more for tensors that were moved. Tests have no
+    second device, so another dtype stands for it."""
+    if wrong("other_device") and input.dtype == torch.float64:
+        return (input + 2).float()
+    return (input + 1).float()
+
+
 def _operator(name, meta):
     """A custom operator that doubles, with the given word on its result without data."""
 
