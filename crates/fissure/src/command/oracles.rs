@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 use clap::Args;
+use fissure_judge::OracleInfo;
 
 use crate::exit_status::{ExitStatus, usage};
 
@@ -16,24 +17,44 @@ pub struct OraclesArgs {
 }
 
 pub fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
-    let oracles = fissure_judge::oracles();
     match &args.name {
-        None => {
-            for oracle in oracles {
-                println!("{:<18} {}", oracle.name, oracle.summary);
-            }
-        }
+        None => list(),
         Some(name) => {
-            let oracle = oracles
-                .iter()
-                .find(|oracle| oracle.name == name)
-                .ok_or_else(|| {
-                    usage(format!(
-                        "there is no oracle {name}: fissure oracles lists them"
-                    ))
-                })?;
+            let oracle = fissure_judge::oracle(name).ok_or_else(|| {
+                usage(format!(
+                    "there is no oracle {name}: fissure oracles lists them"
+                ))
+            })?;
             println!("{}", oracle.doc);
         }
     }
     Ok(ExitStatus::NoFinding.into())
+}
+
+fn list() {
+    let oracles = fissure_judge::oracles();
+    println!("Look at every input:\n");
+    for oracle in oracles.iter().filter(|oracle| !oracle.is_comparing()) {
+        println!("  {:<16} {}", oracle.name, oracle.summary);
+    }
+    println!("\nMake calls of their own, for a part of the accepted inputs:\n");
+    let mut comparing: Vec<&OracleInfo> = oracles
+        .iter()
+        .filter(|oracle| oracle.is_comparing())
+        .collect();
+    comparing.sort_by_key(|oracle| oracle.tier);
+    for oracle in comparing {
+        println!(
+            "  {:<16} {} ({}, {} call{})",
+            oracle.name,
+            oracle.summary,
+            oracle.tier.name(),
+            oracle.price,
+            if oracle.price == 1 { "" } else { "s" }
+        );
+    }
+    println!("\nProfiles (--profile):\n");
+    for profile in &fissure_judge::PROFILES {
+        println!("  {:<16} {}", profile.name, profile.summary);
+    }
 }

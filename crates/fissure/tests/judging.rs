@@ -1,0 +1,152 @@
+//! Wrong results: found while fuzzing, found later in kept inputs, silent on correct code.
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use support::{Ran, TestContext, names, run};
+
+/// The planted-wrong library and its correct twin.
+fn library() -> PathBuf {
+    fissure_testing::root().join("testdata/wrong")
+}
+
+fn spec(title: &str) -> String {
+    format!(
+        "title: {title}\npackage: torch\ntarget: {title}\nversion: '1'\nlink: here\n\
+         inputs:\n  required: [input]\n  optional: []\n\
+         constraints:\n  input:\n    descp: numbers\n    tensor_t: [torch.tensor]\n    \
+         dtype: [torch.float32]\n    range: ['[-2,2]']\n"
+    )
+}
+
+struct Judging {
+    context: TestContext,
+    python: PathBuf,
+}
+
+impl Judging {
+    /// Specs of the function in both libraries; `None` without PyTorch.
+    fn of(function: &str) -> Option<Judging> {
+        let python = fissure_testing::torch_python()?;
+        let context = TestContext::new();
+        for library in ["wrong", "right"] {
+            let title = format!("{library}.{function}");
+            context.write(&format!("specs/{title}.yaml"), &spec(&title));
+        }
+        Some(Judging { context, python })
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.context.command();
+        command.args(arguments);
+        command.arg("--pythonpath").arg(library());
+        run(command.arg("--python").arg(&self.python))
+    }
+
+    fn fuzz(&self, arguments: &[&str]) -> Ran {
+        let usual = ["fuzz", "specs", "--workdir", "out", "--max-iter", "400"];
+        self.run(&[&usual, arguments].concat())
+    }
+
+    /// Findings by the name of their folder.
+    fn findings(&self) -> Vec<String> {
+        names(&self.context.path("out/findings"))
+    }
+
+    /// How the script of a finding ends in a plain interpreter.
+    fn script(&self, finding: &str) -> (Option<i32>, String) {
+        let output = Command::new(&self.python)
+            .arg(
+                self.context
+                    .path("out/findings")
+                    .join(finding)
+                    .join("reproduce.py"),
+            )
+            .env("PYTHONPATH", library())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), text)
+    }
+}
+
+#[test]
+fn a_wrong_result_is_found_shrunk_and_shown_by_a_plain_script_and_the_twin_is_silent() {
+    let Some(judging) = Judging::of("last_element") else {
+        return;
+    };
+    let ran = judging.fuzz(&["--oracles", "kernel-path", "--judge-share", "all"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("kernel-path"), "{ran:?}");
+    let findings = judging.findings();
+    assert!(!findings.is_empty(), "{ran:?}");
+    for finding in &findings {
+        assert!(
+            finding.starts_with("wrong.last_element-wrong-result"),
+            "{findings:?}"
+        );
+        let (code, text) = judging.script(finding);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("RESULT: reproduced"), "{text}");
+        let issue = judging
+            .context
+            .path(&format!("out/findings/{finding}/issue.md"));
+        assert!(issue.exists());
+    }
+}
+
+#[test]
+fn kept_inputs_are_judged_later() {
+    let Some(judging) = Judging::of("over_32") else {
+        return;
+    };
+    let ran = judging.fuzz(&["--oracles", "fatal-signal", "--save"]);
+    assert_eq!(ran.code, Some(0), "nothing compares yet: {ran:?}");
+    let none = judging.run(&["judge", "out", "--oracles", "kernel-path", "--from", "9999"]);
+    assert_eq!(none.code, Some(2), "{none:?}");
+    assert!(none.stderr.contains("has no inputs to judge"), "{none:?}");
+    let ran = judging.run(&["judge", "out", "--oracles", "kernel-path,determinism"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("determinism"), "{ran:?}");
+    let findings = judging.findings();
+    assert!(
+        !findings.is_empty() && findings.iter().all(|name| name.starts_with("wrong.")),
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn a_known_issue_is_counted_and_not_told() {
+    let Some(judging) = Judging::of("last_element") else {
+        return;
+    };
+    judging.context.write(
+        "known-issues.toml",
+        "[[issue]]\napi = \"wrong.*\"\noracle = \"kernel-path\"\n\
+         link = \"https://example.org/1\"\nexpires = 2999-01-01\n",
+    );
+    let ran = judging.fuzz(&["--oracles", "kernel-path", "--judge-share", "all"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("silenced by known issues"), "{ran:?}");
+    assert!(judging.findings().is_empty());
+}
+
+#[test]
+fn an_oracle_or_profile_that_does_not_exist_is_a_usage_error() {
+    let context = TestContext::new();
+    let ran = run(context
+        .fuzz_planted(&["fine"])
+        .args(["--oracles", "layuot"]));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("did you mean layout?"), "{ran:?}");
+    let ran = run(context
+        .fuzz_planted(&["fine"])
+        .args(["--profile", "weekly"]));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(
+        ran.stderr.contains("smoke, ci, nightly, forever"),
+        "{ran:?}"
+    );
+}
