@@ -75,7 +75,8 @@ def plain(value):
     """The elements of a tensor as an ordinary dense one, apart from any graph; and the source
     suffix that does the same."""
     if is_numpy(value):
-        return value, ""
+        # A scalar of NumPy cannot be indexed by a mask, an array of one element can.
+        return (value, "") if value.shape else (value.reshape(1), ".reshape(1)")
     suffix = ""
     if value.requires_grad:
         value = value.detach()
@@ -84,7 +85,8 @@ def plain(value):
         return value.dequantize(), suffix + ".dequantize()"
     if str(value.layout) != "torch.strided":
         return value.to_dense(), suffix + ".to_dense()"
-    if value.is_conj() or value.is_neg():
+    if hasattr(value, "resolve_neg"):
+        # Lazy conjugation and negation, which versions before 1.10 do not have.
         value = value.resolve_conj().resolve_neg()
     return value, suffix
 
