@@ -1,0 +1,166 @@
+//! Fissure's own rule files: what an API accepts, with the evidence for each rule.
+//!
+//! ```text
+//! api torch.scatter
+//! library torch 2.9.1
+//! seed 7
+//!
+//! param input: tensor
+//! param dim: int
+//!
+//! rule dim_in_range: -ndim(input) <= dim and dim < ndim(input)
+//!   about "dim names a dimension of input"
+//!   accepted 812
+//!   rejected 40 of 40
+//!   reason "Dimension out of range (expected to be in range of [-2, 1], but got 2)"
+//! ```
+
+mod read;
+mod write;
+
+pub use read::read_file;
+
+use crate::syntax::{Declaration, Rule, Span};
+
+/// A rule file as understood.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RuleFile {
+    pub api: Option<String>,
+    /// The library and its version, as text.
+    pub library: Option<String>,
+    pub seed: Option<u64>,
+    pub params: Vec<FileParam>,
+    /// For a class: the parameters of the call on the constructed object.
+    pub call_params: Vec<FileParam>,
+    pub rules: Vec<NamedRule>,
+}
+
+/// A parameter of the API.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileParam {
+    pub declaration: Declaration,
+    /// Source text of the default; without one the argument is required.
+    pub default: Option<String>,
+}
+
+/// A rule, its name and what speaks for it.
+#[derive(Clone, Debug)]
+pub struct NamedRule {
+    pub name: String,
+    pub rule: Rule,
+    /// One line for people.
+    pub about: Option<String>,
+    pub evidence: Evidence,
+    /// Where the file has it; `0..0` for a rule that was not read.
+    pub span: Span,
+}
+
+/// Where a rule stands in its file says nothing about what it is.
+impl PartialEq for NamedRule {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.rule == other.rule
+            && self.about == other.about
+            && self.evidence == other.evidence
+    }
+}
+
+/// Why a rule is believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Accepted inputs that satisfy it.
+    pub accepted: Option<u64>,
+    /// Of inputs that break only this rule: how many the library rejected, and how many were tried.
+    pub rejected: Option<(u64, u64)>,
+    /// The library's own words when it is broken.
+    pub reason: Option<String>,
+}
+
+impl RuleFile {
+    /// All parameters, those of the call on the constructed object last.
+    pub fn declarations(&self) -> Vec<Declaration> {
+        self.params
+            .iter()
+            .chain(&self.call_params)
+            .map(|param| param.declaration.clone())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Precedence;
+
+    const SCATTER: &str = "\
+# learned
+api torch.scatter
+library torch 2.9.1
+seed 7
+
+param input: tensor
+param dim: int = 0
+call x: tensor | float
+
+rule dim_in_range: -ndim(input) <= dim
+    and dim < ndim(input)   # both ends
+  about \"dim names a \\\"dimension\\\"\"
+  accepted 812
+  rejected 40 of 41
+  reason \"Dimension out of range\"
+
+rule empty: {x: tensor} |= size(x) > 0
+";
+
+    #[test]
+    fn a_file_is_read_and_written_back() {
+        let (file, errors) = read_file(SCATTER, Precedence::Usual);
+        assert_eq!(errors, []);
+        assert_eq!(file.api.as_deref(), Some("torch.scatter"));
+        assert_eq!(file.params[1].default.as_deref(), Some("0"));
+        assert_eq!(file.rules[0].evidence.rejected, Some((40, 41)));
+        assert_eq!(
+            file.rules[0].rule.to_string(),
+            "{input: tensor, dim: int} |= -ndim(input) <= dim and dim < ndim(input)"
+        );
+        let written = file.to_string();
+        assert_eq!(read_file(&written, Precedence::Usual), (file, vec![]));
+        assert!(
+            written.contains("rule dim_in_range: -ndim(input) <= dim and dim < ndim(input)\n"),
+            "declared types need no header:\n{written}"
+        );
+        assert!(
+            written.contains("rule empty: {x: tensor} |= size(x) > 0\n"),
+            "a narrower type does:\n{written}"
+        );
+    }
+
+    #[test]
+    fn every_wrong_entry_is_told_at_its_place_and_the_others_are_read() {
+        let text = "aip torch.f\nparam x: tensr\nparam n: int\nrule a: n > 0\nrule a: n > 1\n\
+                    rule b: m > 0\n  accepted many\nseed -1\n  stray\n";
+        let (file, errors) = read_file(text, Precedence::Usual);
+        let told: Vec<(usize, String)> = errors
+            .iter()
+            .map(|error| (error.position(text).0, error.to_string()))
+            .collect();
+        let expected = [
+            (1, "unknown word `aip`"),
+            (2, "unknown type `tensr`"),
+            (5, "the rule `a` is there twice"),
+            (7, "expected a number"),
+            (6, "`m` is not declared"),
+            (8, "expected a number"),
+            (9, "this line belongs to nothing"),
+        ];
+        for (line, message) in expected {
+            assert!(
+                told.iter()
+                    .any(|(at, text)| *at == line && text.contains(message)),
+                "{line}: {message} not in {told:?}"
+            );
+        }
+        assert_eq!(file.rules.len(), 1);
+        assert_eq!(file.params.len(), 1);
+    }
+}
