@@ -25,8 +25,13 @@ impl Memory {
     /// The number of `size` bytes at `address`, at most eight.
     pub fn number(&mut self, address: u64, size: usize) -> Option<u64> {
         let mut bytes = [0; 8];
-        for (offset, byte) in (0..).zip(bytes.get_mut(..size)?) {
-            *byte = self.byte(address.checked_add(offset)?)?;
+        let wanted = bytes.get_mut(..size)?;
+        let within = (PAGE - address % PAGE).min(size as u64) as usize;
+        let (first, second) = wanted.split_at_mut(within);
+        first.copy_from_slice(self.part(address, within)?);
+        if !second.is_empty() {
+            let next = address.checked_add(within as u64)?;
+            second.copy_from_slice(self.part(next, second.len())?);
         }
         Some(u64::from_le_bytes(bytes))
     }
@@ -36,14 +41,16 @@ impl Memory {
         self.number(address, 8)
     }
 
-    fn byte(&mut self, address: u64) -> Option<u8> {
+    /// Bytes of one page.
+    fn part(&mut self, address: u64, size: usize) -> Option<&[u8]> {
         let start = address - address % PAGE;
         let page = self.pages.entry(start).or_insert_with(|| {
             let mut bytes = vec![0; PAGE as usize].into_boxed_slice();
             self.file.read_exact_at(&mut bytes, start).ok()?;
             Some(bytes)
         });
-        page.as_ref()?.get((address % PAGE) as usize).copied()
+        let offset = (address % PAGE) as usize;
+        page.as_ref()?.get(offset..offset + size)
     }
 }
 
@@ -62,5 +69,12 @@ mod tests {
         assert_eq!(memory.number(address, 9), None);
         assert_eq!(memory.word(0), None);
         assert_eq!(memory.word(u64::MAX - 3), None);
+
+        let across: Vec<u8> = (0..=255).cycle().take(2 * PAGE as usize).collect();
+        let start = across.as_ptr().expose_provenance() as u64;
+        let last = start.next_multiple_of(PAGE) - 3;
+        let first = across[(last - start) as usize];
+        let expected = [0, 1, 2, 3, 4, 5, 6, 7].map(|offset| first.wrapping_add(offset));
+        assert_eq!(memory.word(last), Some(u64::from_le_bytes(expected)));
     }
 }
