@@ -4,13 +4,24 @@ import json
 import os
 import sys
 
-from .events import Channel
+from .events import Channel, interrupt_once
 
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as handle:
         plan = json.load(handle)
     channel = Channel(int(sys.argv[2]))
+    channel.end_with_peer()
+    interrupt_once()
+    try:
+        scan(plan, channel)
+    except KeyboardInterrupt:
+        channel.emit("finished")
+    # Nothing is left to be saved, and taking torch apart in order costs a tenth of a second.
+    os._exit(0)
+
+
+def scan(plan, channel):
     os.chdir(plan["directory"])
     sys.path[0] = plan["root"]
     versions = {"python": sys.version.split()[0]}
@@ -34,8 +45,6 @@ def main():
         session.serve()
     else:
         channel.emit("finished")
-    # Nothing is left to be saved, and taking torch apart in order costs a tenth of a second.
-    os._exit(0)
 
 
 main()

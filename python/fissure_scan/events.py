@@ -2,6 +2,9 @@
 
 import json
 import os
+import select
+import signal
+import threading
 
 
 class Channel:
@@ -12,6 +15,21 @@ class Channel:
         os.set_inheritable(descriptor, False)
         self._commands = os.fdopen(os.dup(descriptor), "r", encoding="utf-8")
         self._events = os.fdopen(descriptor, "w", encoding="utf-8")
+
+    def end_with_peer(self):
+        """Ends this process when the other side is gone, whatever the program is doing: without a
+        reader its runs are for nobody."""
+        gone = getattr(select, "POLLRDHUP", None)
+        if gone is None:
+            # Not on this system: the next event notices.
+            return
+
+        def wait(descriptor=self._events.fileno()):
+            watch = select.poll()
+            watch.register(descriptor, gone)
+            watch.poll()
+            os._exit(3)
+        threading.Thread(target=wait, daemon=True).start()
 
     def emit(self, event, **fields):
         fields["event"] = event
@@ -24,6 +42,15 @@ class Channel:
     def commands(self):
         for line in self._commands:
             yield json.loads(line)
+
+
+def interrupt_once():
+    """The first Ctrl-C leaves the run under way; further ones, also those that a terminal and the
+    Rust side both send, must not disturb the report."""
+    def ring(number, frame):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt()
+    signal.signal(signal.SIGINT, ring)
 
 
 def float_text(value):

@@ -15,6 +15,7 @@ WIDE = np.longdouble
 WIDER_THAN_DOUBLE = np.finfo(WIDE).eps < np.finfo(np.float64).eps
 
 _ELIMINATION = 128          # matrices up to this size
+_LARGEST = 2000000          # elements; larger arrays are their own shadow
 
 
 class NumpyShadow:
@@ -25,7 +26,8 @@ class NumpyShadow:
         self.outputs = {}           # id of output -> relative error
 
     def of(self, value):
-        if not isinstance(value, (np.ndarray, np.floating)) or value.dtype.kind != "f":
+        if not isinstance(value, (np.ndarray, np.floating)) or value.dtype.kind != "f" \
+                or value.size > _LARGEST:
             return plain(value)
         held = self._values.get(id(value))
         ordinary = ordinary_asarray(plain(value))
@@ -48,7 +50,8 @@ class NumpyShadow:
                      if key not in ("dtype", "out")))
 
     def after(self, backend, node, outputs, prepared):
-        if prepared is None or not outputs or not backend.is_float(outputs[0]):
+        if prepared is None or not outputs or not backend.is_float(outputs[0]) \
+                or outputs[0].size > _LARGEST:
             return
         output = outputs[0]
         ordinary = ordinary_array(plain(output), copy=True)

@@ -77,6 +77,9 @@ class Program:
                 with (mode if mode is not None else contextlib.suppress()), \
                         self._autocast(torch, monitor):
                     self._guarded(monitor)
+        except StopRun:
+            # The alarm rang just before or just after the program.
+            pass
         finally:
             applied.restore()
             patches.close_plots()

@@ -184,9 +184,11 @@ class Session:
         if not found.overrides:
             fields = [(info.name, info) for info in self.baseline.inputs.values()
                       if info.kind != "weight" and not info.frozen]
-            values = dict((name, Variable(info).own) for name, info in fields)
+            values = dict((name, reproduce.stored(Variable(info).own, info))
+                          for name, info in fields)
         else:
-            values = dict((self.search.by_key[key].name, value)
+            infos = self.baseline.inputs
+            values = dict((infos[key].name, reproduce.stored(value, infos[key]))
                           for key, value in found.overrides.items())
         if found.variation is not None:
             values = dict((name, found.variation.cut(value))
@@ -194,7 +196,7 @@ class Session:
         names = sorted(values)
         if not names:
             return
-        dtype = [(name, numpy.float64, values[name].shape) for name in names]
+        dtype = [(name, values[name].dtype, values[name].shape) for name in names]
         record = numpy.zeros((), dtype=dtype)
         for name in names:
             record[name] = ordinary_asarray(values[name])

@@ -20,6 +20,7 @@ pub use config::{Config, ConfigError, LogFormat};
 pub use event::{InputEvent, OwnRun, SiteEvent};
 pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
 pub use output::{OutputError, write_output};
+pub use process::interrupt;
 pub use report::{CheckedFix, Problem, ScanFinding, ScanReport, SiteStatus};
 
 use event::Event;
@@ -89,6 +90,7 @@ pub fn scan(
             Err(ended) => break ended,
         }
     };
+    report.interrupted = process::was_interrupted();
     report.close(ended, searched, runtime.close());
     Ok(report)
 }

@@ -4,11 +4,13 @@ use std::io::{BufRead, BufReader, Read, Seek};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
 use rustix::net::{SendFlags, send};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::event::Event;
 use super::plan::Analysed;
@@ -46,6 +48,23 @@ pub struct Runtime {
 
 const CHANNEL_FD: i32 = 3;
 
+/// The process of the scan under way, 0 without one.
+static RUNNING: AtomicI32 = AtomicI32::new(0);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Ends the search of the scan under way, as Ctrl-C does: what was found until then is reported.
+pub fn interrupt() {
+    INTERRUPTED.store(true, Ordering::SeqCst);
+    if let Some(process) = Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
+        // Failing means that it is gone already.
+        let _gone = kill_process(process, Signal::INT);
+    }
+}
+
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::SeqCst)
+}
+
 impl Runtime {
     pub fn start(options: &ScanOptions, analysed: &Analysed) -> Result<Runtime, ScanError> {
         let folder = tempfile::tempdir().map_err(ScanError::Prepare)?;
@@ -82,6 +101,8 @@ impl Runtime {
             python: options.python.display().to_string(),
             error,
         })?;
+        let number = i32::try_from(child.id()).expect("process numbers fit");
+        RUNNING.store(number, Ordering::SeqCst);
         // The command still holds the child's end; as long as it lives, the end of the stream
         // would never be seen.
         drop(command);
@@ -137,9 +158,9 @@ impl Runtime {
 
     /// Ends the process if it still runs; returns what it wrote to standard error.
     pub fn close(mut self) -> String {
-        for _ in 0..100 {
+        for _ in 0..1000 {
             match self.child.try_wait() {
-                Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
                 Ok(Some(_)) | Err(_) => break,
             }
         }
@@ -148,6 +169,8 @@ impl Runtime {
     }
 
     fn kill(&mut self) {
+        // Before the number can belong to another process.
+        RUNNING.store(0, Ordering::SeqCst);
         // Failing means that it is gone already.
         let _gone = self.child.kill();
         let _reaped = self.child.wait();

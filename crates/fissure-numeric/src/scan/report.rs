@@ -30,6 +30,8 @@ pub struct ScanReport {
     pub runs: u64,
     /// Progress lines of the search.
     pub trace: Vec<String>,
+    /// Ctrl-C ended it.
+    pub interrupted: bool,
     #[serde(skip)]
     strict: bool,
 }
@@ -116,6 +118,7 @@ impl ScanReport {
             search_seconds: 0.0,
             runs: 0,
             trace: Vec::new(),
+            interrupted: false,
             strict: options.strict,
         }
     }
@@ -293,6 +296,15 @@ impl ScanReport {
 
     pub(super) fn close(&mut self, ended: Ended, searched: bool, log: String) {
         match ended {
+            _ if self.interrupted => self.problem(
+                "interrupted",
+                if searched {
+                    "interrupted: this is what was found until then".to_owned()
+                } else {
+                    "interrupted before the search began".to_owned()
+                },
+                false,
+            ),
             Ended::Normally => {}
             Ended::Silent(patience) => self.problem(
                 "runtime",

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fissure_numeric::scan::{
     Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanTarget, SiteEvent,
@@ -133,6 +134,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     for remark in &options.config.remarks {
         console.remark(remark);
     }
+    end_search_on_interrupt()?;
     let report = match scan(&options, &mut |progress| {
         show(&console, &args.target, progress)
     }) {
@@ -153,13 +155,33 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    Ok(if report.failed() {
+    Ok(if report.interrupted && report.findings.is_empty() {
+        ExitCode::from(INTERRUPTED)
+    } else if report.failed() {
         ExitStatus::Usage.into()
     } else if report.findings.is_empty() {
         ExitStatus::NoFinding.into()
     } else {
         ExitStatus::Findings.into()
     })
+}
+
+/// What shells say of a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// The first Ctrl-C ends the search with its report, the second ends the program at once.
+#[expect(clippy::print_stderr, reason = "an answer to Ctrl-C")]
+fn end_search_on_interrupt() -> anyhow::Result<()> {
+    let mut asked = false;
+    ctrlc::set_handler(move || {
+        if asked {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+        asked = true;
+        eprintln!("\nstopping: what was found is reported (Ctrl-C again ends at once)");
+        fissure_numeric::scan::interrupt();
+    })
+    .context("failed to listen for Ctrl-C")
 }
 
 fn show(console: &Console, target: &str, progress: Progress<'_>) {

@@ -150,7 +150,7 @@ impl Console {
                 );
             }
         }
-        if report.failed() {
+        if report.failed() || report.interrupted && report.runs == 0 {
             return Ok(());
         }
         let missed = report.sites.iter().filter(|site| site.hits == 0).count();
