@@ -4,6 +4,7 @@ A new library is one file with a subclass of `Adapter` and one line in `CHOICES`
 """
 
 import importlib
+import sys
 
 
 class Dtypes(dict):
@@ -33,7 +34,12 @@ class Adapter:
         self.library = importlib.import_module(self.package)
 
     def version(self):
-        return str(getattr(self.library, "__version__", "unknown"))
+        package = sys.modules.get(self.package, self.library)
+        return str(getattr(package, "__version__", "unknown"))
+
+    def tensors(self):
+        """Import name of the library whose tensors are made."""
+        return self.library.__name__
 
     def supported(self):
         """Names of the dtypes that tensors can have."""
@@ -104,6 +110,15 @@ FALLBACK = ("adapter_numpy", "NumpyAdapter")
 
 
 def choose(package, dtype_names):
-    module, name = CHOICES.get(package.split(".")[0], FALLBACK)
+    """The adapter for a library, or for the library that a package is built on."""
+    root = package.split(".")[0]
+    if root not in CHOICES:
+        try:
+            importlib.import_module(package)
+        except Exception:
+            # `load` will meet it again, where it is reported.
+            pass
+        root = next((name for name in CHOICES if name in sys.modules), root)
+    module, name = CHOICES.get(root, FALLBACK)
     chosen = getattr(importlib.import_module("_fissure." + module), name)
     return chosen(package, dtype_names)

@@ -194,6 +194,7 @@ def main(settings):
         {
             "ready": {
                 "library_version": adapter.version(),
+                "tensors": adapter.tensors(),
                 "python_version": platform.python_version(),
                 "executable": sys.executable,
                 "dtypes": adapter.supported(),

@@ -95,6 +95,7 @@ pub struct Lane {
 impl Lane {
     /// Generates inputs, and judges some of them.
     pub fn new(
+        api: Arc<Api>,
         spec: &Spec,
         generator: Generator,
         keeper: Keeper,
@@ -108,12 +109,12 @@ impl Lane {
             generator: Some(generator),
             max_inputs: options.max_inputs,
             end: None,
-            ..Lane::idle(&spec.api, options)
+            ..Lane::idle(api, options)
         }
     }
 
     /// Judges inputs that exist already; generates none.
-    pub fn again(api: &Api, inputs: Vec<ConcreteInput>, options: &RunOptions) -> Self {
+    pub fn again(api: Arc<Api>, inputs: Vec<ConcreteInput>, options: &RunOptions) -> Self {
         let mut lane = Lane::idle(api, options);
         inputs
             .into_iter()
@@ -121,9 +122,9 @@ impl Lane {
         lane
     }
 
-    fn idle(api: &Api, options: &RunOptions) -> Self {
+    fn idle(api: Arc<Api>, options: &RunOptions) -> Self {
         Lane {
-            api: Arc::new(api.clone()),
+            api,
             check_nan: false,
             tally: Tally::default(),
             keeper: None,

@@ -6,6 +6,7 @@ mod triage;
 
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -54,7 +55,7 @@ pub enum Source<'a> {
     Saved(&'a [SavedInputs]),
 }
 
-impl<'a> Source<'a> {
+impl Source<'_> {
     /// Number of APIs.
     pub fn len(self) -> usize {
         match self {
@@ -67,10 +68,18 @@ impl<'a> Source<'a> {
         self.len() == 0
     }
 
-    fn apis(self) -> Vec<&'a Api> {
+    /// Every API, with the library whose tensors it gets.
+    fn apis(self, tensors: &str) -> Vec<Arc<Api>> {
+        let known = |api: &Api| {
+            let tensors = (api.package != tensors).then(|| tensors.to_owned());
+            Arc::new(Api {
+                tensors,
+                ..api.clone()
+            })
+        };
         match self {
-            Source::Specs(specs) => specs.iter().map(|spec| &spec.api).collect(),
-            Source::Saved(saved) => saved.iter().map(|one| &one.api).collect(),
+            Source::Specs(specs) => specs.iter().map(|spec| known(&spec.api)).collect(),
+            Source::Saved(saved) => saved.iter().map(|one| known(&one.api)).collect(),
         }
     }
 }
@@ -105,7 +114,7 @@ impl Campaign<'_> {
             runs: self.options.confirm_runs,
             threads: self.options.workers,
         });
-        let apis = self.source.apis();
+        let apis = self.source.apis(&self.pool.info().tensors);
         let restored = if self.options.resume {
             folder.restore()?
         } else {
@@ -149,7 +158,7 @@ impl Campaign<'_> {
 struct Run<'a> {
     source: Source<'a>,
     /// What is fuzzed; everything else refers to it by position.
-    apis: Vec<&'a Api>,
+    apis: Vec<Arc<Api>>,
     pool: &'a Pool,
     deny_list: Option<&'a DenyList>,
     options: &'a RunOptions,
@@ -281,7 +290,7 @@ impl Run<'_> {
                     None => break,
                 }
             };
-            let api = self.apis[at];
+            let api = Arc::clone(&self.apis[at]);
             let mut restored = self.restored.take(at);
             if let Some(summary) = restored.finished.take() {
                 (self.observer)(RunEvent::Finished { summary: &summary });
@@ -303,7 +312,7 @@ impl Run<'_> {
     }
 
     fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
-        let api = self.apis[at];
+        let api = Arc::clone(&self.apis[at]);
         self.folder.append(&Record::Skipped {
             at,
             api: api.title.clone(),
@@ -312,7 +321,7 @@ impl Run<'_> {
         self.summary
             .skipped
             .push((api.title.clone(), reason.clone()));
-        (self.observer)(RunEvent::Skipped { api, reason });
+        (self.observer)(RunEvent::Skipped { api: &api, reason });
         Ok(())
     }
 
@@ -322,7 +331,7 @@ impl Run<'_> {
         at: usize,
         restored: RestoredLane,
     ) -> Result<Result<Lane, String>, CampaignError> {
-        let api = self.apis[at];
+        let api = Arc::clone(&self.apis[at]);
         if let Some(denied) = self.deny_list.and_then(|list| list.check(&api.title)) {
             return Ok(Err(format!(
                 "left out by default: it {} (--include-denied fuzzes it)",
@@ -358,15 +367,15 @@ impl Run<'_> {
                             // What was recorded of batches that run again would be there twice.
                             Keeper::forget(&folder, |number| !restored.holds(number))?;
                         }
-                        let keeper = Keeper::open(&folder, api, self.options)?;
-                        Lane::new(&specs[at], generator, keeper, restored, self.options)
+                        let keeper = Keeper::open(&folder, &api, self.options)?;
+                        Lane::new(api, &specs[at], generator, keeper, restored, self.options)
                     }
                     Err(error) => return Ok(Err(error.to_string())),
                 }
             }
         };
         (self.observer)(RunEvent::Started {
-            api,
+            api: &lane.api,
             signature: &signature,
         });
         Ok(Ok(lane))

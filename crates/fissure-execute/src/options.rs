@@ -84,6 +84,9 @@ pub struct SandboxReport {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetInfo {
     pub library_version: String,
+    /// Import name of the library whose tensors are made: that of the package itself, or the one
+    /// it is built on.
+    pub tensors: String,
     pub python_version: String,
     /// The interpreter itself, not a wrapper that leads to it.
     pub executable: PathBuf,

@@ -47,6 +47,7 @@ enum Hello {
 #[derive(Deserialize)]
 struct Ready {
     library_version: String,
+    tensors: String,
     python_version: String,
     executable: PathBuf,
     dtypes: Vec<String>,
@@ -122,6 +123,7 @@ impl Zygote {
             baseline: 0,
             info: TargetInfo {
                 library_version: String::new(),
+                tensors: String::new(),
                 python_version: String::new(),
                 executable: executable.to_owned(),
                 sandbox,
@@ -166,6 +168,7 @@ impl Zygote {
             Some(Hello::Ready(ready)) => {
                 self.info = TargetInfo {
                     library_version: ready.library_version,
+                    tensors: ready.tensors,
                     python_version: ready.python_version,
                     executable: ready.executable,
                     sandbox,

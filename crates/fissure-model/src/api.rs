@@ -9,6 +9,10 @@ pub struct Api {
     pub title: String,
     /// The import name of the library: `torch`, `tensorflow`, `mxnet`.
     pub package: String,
+    /// The import name of the library whose tensors it takes, where that is another one: a package
+    /// of your own may be built on `torch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tensors: Option<String>,
     /// The dotted path of the object, starting with the package: `tensorflow.gather`.
     pub path: String,
     /// The library version the spec was written for, as text.

@@ -12,9 +12,9 @@ fn library() -> PathBuf {
     fissure_testing::root().join("testdata/wrong")
 }
 
-fn spec(title: &str) -> String {
+fn spec(library: &str, function: &str) -> String {
     format!(
-        "title: {title}\npackage: torch\ntarget: {title}\nversion: '1'\nlink: here\n\
+        "title: {library}.{function}\npackage: {library}\ntarget: {function}\nversion: '1'\nlink: here\n\
          inputs:\n  required: [input]\n  optional: []\n\
          constraints:\n  input:\n    descp: numbers\n    tensor_t: [torch.tensor]\n    \
          dtype: [torch.float32]\n    range: ['[-2,2]']\n"
@@ -33,7 +33,7 @@ impl Judging {
         let context = TestContext::new();
         for library in ["wrong", "right"] {
             let title = format!("{library}.{function}");
-            context.write(&format!("specs/{title}.yaml"), &spec(&title));
+            context.write(&format!("specs/{title}.yaml"), &spec(library, function));
         }
         Some(Judging { context, python })
     }
@@ -50,9 +50,10 @@ impl Judging {
         self.run(&[&usual, arguments].concat())
     }
 
-    /// Findings by the name of their folder.
+    /// Findings in the wrong library by the name of their folder; there are none in its twin.
     fn findings(&self) -> Vec<String> {
-        names(&self.context.path("out/findings"))
+        assert_eq!(names(&self.context.path("out/right/findings")), [""; 0]);
+        names(&self.context.path("out/wrong/findings"))
     }
 
     /// How the script of a finding ends in a plain interpreter.
@@ -60,7 +61,7 @@ impl Judging {
         let output = Command::new(&self.python)
             .arg(
                 self.context
-                    .path("out/findings")
+                    .path("out/wrong/findings")
                     .join(finding)
                     .join("reproduce.py"),
             )
@@ -92,7 +93,7 @@ fn a_wrong_result_is_found_shrunk_and_shown_by_a_plain_script_and_the_twin_is_si
         assert!(text.contains("RESULT: reproduced"), "{text}");
         let issue = judging
             .context
-            .path(&format!("out/findings/{finding}/issue.md"));
+            .path(&format!("out/wrong/findings/{finding}/issue.md"));
         assert!(issue.exists());
     }
 }
@@ -104,10 +105,21 @@ fn kept_inputs_are_judged_later() {
     };
     let ran = judging.fuzz(&["--oracles", "fatal-signal", "--save"]);
     assert_eq!(ran.code, Some(0), "nothing compares yet: {ran:?}");
-    let none = judging.run(&["judge", "out", "--oracles", "kernel-path", "--from", "9999"]);
+    let judge = |library: &str, more: &[&str]| {
+        let run = format!("out/{library}");
+        judging.run(
+            &[
+                &["judge", &run, "--oracles", "kernel-path,determinism"],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    let none = judge("wrong", &["--from", "9999"]);
     assert_eq!(none.code, Some(2), "{none:?}");
     assert!(none.stderr.contains("has no inputs to judge"), "{none:?}");
-    let ran = judging.run(&["judge", "out", "--oracles", "kernel-path,determinism"]);
+    assert_eq!(judge("right", &[]).code, Some(0));
+    let ran = judge("wrong", &[]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("determinism"), "{ran:?}");
     let findings = judging.findings();

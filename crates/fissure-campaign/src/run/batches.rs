@@ -1,5 +1,6 @@
 //! Batches on their way to the pool and back.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use fissure_execute::{Batch, Event};
@@ -156,9 +157,9 @@ impl Run<'_> {
         executions: &[Execution],
         busy: Duration,
     ) -> Result<(), CampaignError> {
-        let api = self.apis[at];
+        let api = Arc::clone(&self.apis[at]);
         for (input, execution) in batch.inputs.iter().zip(executions) {
-            for verdict in fissure_judge::reports(api, input, execution) {
+            for verdict in fissure_judge::reports(&api, input, execution) {
                 self.remember(at, &verdict, input, execution)?;
             }
         }

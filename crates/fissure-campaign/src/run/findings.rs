@@ -1,5 +1,6 @@
 //! From an execution to a failure worth keeping.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use fissure_judge::JudgeOptions;
@@ -17,10 +18,10 @@ impl Run<'_> {
         input: &ConcreteInput,
         execution: &Execution,
     ) -> Result<(), CampaignError> {
-        let api = self.apis[at];
+        let api = Arc::clone(&self.apis[at]);
         // A NaN alone is no verdict here: the input is judged by the oracle `nan`.
         let judge = JudgeOptions { check_nan: false };
-        if let Some(verdict) = fissure_judge::judge(api, input, execution, &judge) {
+        if let Some(verdict) = fissure_judge::judge(&api, input, execution, &judge) {
             return self.remember(at, &verdict, input, execution);
         }
         let trusted = self.options.trust_specs;
@@ -45,17 +46,21 @@ impl Run<'_> {
         if !self.options.has_oracle(&verdict.oracle) {
             return Ok(());
         }
-        let api = self.apis[at];
-        if self.known_issues.silence(api, verdict, execution).is_some() {
+        let api = Arc::clone(&self.apis[at]);
+        if self
+            .known_issues
+            .silence(&api, verdict, execution)
+            .is_some()
+        {
             self.summary.silenced += 1;
             return Ok(());
         }
-        let observed = self.collector.observe(api, verdict, input, execution);
+        let observed = self.collector.observe(&api, verdict, input, execution);
         if let Observed::New(signature) = observed {
             self.folder.append(&Record::Seen {
                 at,
                 api: api.title.clone(),
-                id: fissure_triage::finding_id(api, verdict, &signature),
+                id: fissure_triage::finding_id(&api, verdict, &signature),
                 number: input.number,
             })?;
             self.seen.push((at, Instant::now(), signature));

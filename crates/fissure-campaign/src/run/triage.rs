@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use fissure_model::{Finding, Reproduction};
+use fissure_model::{Api, Finding, Reproduction};
 use fissure_triage::{Candidate, Replay, Signature};
 
 use super::{CampaignError, Run};
@@ -93,7 +93,7 @@ impl Run<'_> {
     }
 
     fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
-        let api = self.apis[at].clone();
+        let api = Api::clone(&self.apis[at]);
         Finding {
             id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
             api,

@@ -32,6 +32,7 @@ pub fn api(package: &str, name: &str) -> Arc<Api> {
         path: format!("{package}.{name}"),
         version: "1".into(),
         layer: false,
+        tensors: None,
     })
 }
 

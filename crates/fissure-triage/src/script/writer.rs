@@ -29,7 +29,7 @@ const IMPOSSIBLE: &str = r#"def cannot_build(what):
 impl Writer {
     pub fn new(api: &Api) -> Self {
         let mut writer = Writer {
-            dialect: choose(&api.package),
+            dialect: choose(api.tensors.as_ref().unwrap_or(&api.package)),
             imports: BTreeSet::new(),
             parts: BTreeSet::new(),
             helpers: Vec::new(),

@@ -24,6 +24,7 @@ pub fn api(path: &str) -> Api {
         path: path.into(),
         version: "1".into(),
         layer: false,
+        tensors: None,
     }
 }
 
