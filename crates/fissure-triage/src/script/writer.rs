@@ -35,6 +35,9 @@ impl Writer {
             helpers: Vec::new(),
         };
         writer.import(api.package.split('.').next().unwrap_or(&api.package));
+        if let Some(library) = &api.tensors {
+            writer.import(library);
+        }
         writer
     }
 
