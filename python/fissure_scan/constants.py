@@ -8,7 +8,7 @@ name, which survives an edit elsewhere in the file.
 
 import ast
 
-LARGEST_COUNT = 12
+LARGEST_COUNT = 8
 
 
 class Constant:

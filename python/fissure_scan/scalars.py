@@ -77,6 +77,7 @@ class Scalar:
         self.counted = counted      # an input of the program, not its own decision
         self.kind = category(name, value)
         self.open_low = False
+        self.stated = False         # the range is documented or the user's, not the name's
         self.low, self.high, self.why = None, None, "a number of the program"
         if self.kind is not None:
             self.low, self.high, self.why, self.open_low = allowed_range(self.kind, value)
@@ -84,6 +85,7 @@ class Scalar:
     def limit(self, low, high, why):
         """A range from documentation or from the user takes the place of the name's."""
         self.low, self.high, self.why, self.open_low = low, high, why, False
+        self.stated = True
         if self.kind is None:
             self.kind = "number"
 
@@ -116,7 +118,7 @@ class Scalar:
         else:
             values = [0.0, base * 10, base * 1e4]
         for bound in (self.low, self.high):
-            if bound is not None and bound not in values:
+            if self.stated and bound is not None and bound not in values:
                 values.append(bound)
         if whole and self.kind != "size":
             values = [round(value) for value in values]

@@ -91,7 +91,7 @@ class _Generator:
     def _number(self, short, hint, full, facts):
         first = hint.strip().split(",")[0].split(" ")[0].lower()
         if first in ("int", "integer") or short in _COUNTS or short.endswith(_SIZES):
-            if short in ("dim", "axis"):
+            if short in ("dim", "axis") and self.labels != "numbers":
                 return 0
             return max(3, int(facts.low or 0)) if facts.high is None else int(facts.high)
         if first in ("bool", "boolean"):
@@ -138,7 +138,9 @@ class _Generator:
             return self._array(library, wanted, "binary", facts) > 0.5
         if facts.bounded():
             return self._array(library, wanted, "documented", facts)
-        if short in _LABELS and shape is None:
+        described = facts.type + facts.text
+        if short in _LABELS and shape is None and (
+                not described or re.search("label|class|ind[ei]|target", described, re.I)):
             if self.labels == "integers":
                 return self._integers(library, wanted[:1], facts)
             if self.labels == "binary":

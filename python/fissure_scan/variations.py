@@ -123,7 +123,9 @@ class Variations:
         self._sizes()
         for scalar in self.scalars:
             make = ArgumentChange if scalar.key.startswith("argument") else ConstantChange
-            for value in scalar.trials():
+            # What a script sets itself gives notes only: few of them are enough.
+            most = None if scalar.counted or self.search.options["exhaustive"] else 2
+            for value in scalar.trials()[:most]:
                 if self.search.over():
                     return
                 self._number(scalar, make(scalar, value))
