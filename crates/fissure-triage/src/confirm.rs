@@ -63,7 +63,7 @@ pub fn confirm(
         finding.input = *unshrunk;
         finding.roles.clear();
         finding.remarks.push(
-            "a smaller input failed only in the process that had run others before it".to_owned(),
+            "A smaller input failed only in a process that had run others before it.".to_owned(),
         );
         reproduction = try_script(finding, runner, runs)?;
     }
@@ -125,7 +125,7 @@ fn try_larger_limit(
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             finding
                 .remarks
-                .push(format!("not tried with more memory: {error}"));
+                .push(format!("It was not tried with more memory: {error}."));
             return Ok(());
         }
         run => run.map_err(TriageError::io("run", path))?,
@@ -133,14 +133,14 @@ fn try_larger_limit(
     if run.end == ScriptEnd::OutOfMemory {
         finding
             .remarks
-            .push("takes more than a larger limit, too".to_owned());
+            .push("It takes more than a larger limit, too.".to_owned());
     } else if run.log.lines().any(|line| line == NOT_REPRODUCED) {
         let peak = run
             .log
             .lines()
             .find_map(|line| line.strip_prefix(PEAK_MEMORY))
             .unwrap_or("more than the limit");
-        finding.remarks.push(format!("needs about {peak}"));
+        finding.remarks.push(format!("It needs about {peak}."));
         finding.verdict.note = true;
     }
     Ok(())

@@ -94,7 +94,7 @@ fn notes(finding: &Finding) -> String {
         text.push_str(&format!("The same through {}.\n\n", names.join(", ")));
     }
     for remark in &finding.remarks {
-        text.push_str(&format!("{remark}.\n\n"));
+        text.push_str(&format!("{remark}\n\n"));
     }
     if let Some(tried) = finding.reproduction {
         text.push_str(&format!(

@@ -40,7 +40,7 @@ fn a_call_that_only_needs_much_memory_is_a_note() {
     };
     confirm(&mut hog, &mut runner, 1).unwrap();
     assert!(hog.is_note());
-    assert_eq!(hog.remarks, ["needs about 5120 MiB"]);
+    assert_eq!(hog.remarks, ["It needs about 5120 MiB."]);
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_call_that_takes_any_amount_of_memory_is_a_finding() {
     let tried = confirm(&mut endless, &mut runner, 1).unwrap();
     assert_eq!((tried.failures, tried.runs), (3, 3));
     assert!(!endless.is_note());
-    assert_eq!(endless.remarks, ["takes more than a larger limit, too"]);
+    assert_eq!(endless.remarks, ["It takes more than a larger limit, too."]);
 
     let mut unknown = hog();
     let mut runner = |_: &Path, limit: MemoryLimit| match limit {
@@ -61,7 +61,7 @@ fn a_call_that_takes_any_amount_of_memory_is_a_finding() {
     assert!(!unknown.is_note());
     assert_eq!(
         unknown.remarks,
-        ["not tried with more memory: 2 GiB are free"]
+        ["It was not tried with more memory: 2 GiB are free."]
     );
 }
 

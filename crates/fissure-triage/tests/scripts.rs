@@ -393,7 +393,7 @@ fn the_script_of_an_input_is_the_call_alone() {
 
     def call():
         layer = torch.nn.Linear(in_features=2)
-        return layer(torch.full((8, 2), 1.0, dtype=torch.float32))
+        return layer(torch.ones((8, 2), dtype=torch.float32))
 
 
     print(call())

@@ -8,7 +8,7 @@ use super::literal;
 
 /// Patterns up to this many elements are written as numbers, longer ones as hexadecimal bytes.
 const LISTED: usize = 64;
-/// Fewer equal elements than this are still listed one by one.
+/// Fewer equal elements than this, in a row, are still listed one by one.
 const CONSTANT_FROM: u64 = 5;
 
 /// Source text for the elements.
@@ -47,7 +47,7 @@ pub fn elements(tensor: &TensorValue) -> Elements {
     let first = &pattern[..size];
     let constant = pattern.chunks_exact(size).all(|element| element == first);
     if constant
-        && (count >= CONSTANT_FROM || tensor.shape.is_empty())
+        && (count >= CONSTANT_FROM || tensor.shape.len() != 1)
         && let Some(element) = literal::element(tensor.dtype, first)
     {
         return match tensor.shape.is_empty() {

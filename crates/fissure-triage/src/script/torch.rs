@@ -70,7 +70,12 @@ impl Dialect for Torch {
             Elements::Empty => format!("torch.empty({}, dtype={dtype})", tuple(shape)),
             Elements::Single(element) => format!("torch.tensor({element}, dtype={dtype})"),
             Elements::Constant(element) => {
-                format!("torch.full({}, {element}, dtype={dtype})", tuple(shape))
+                let shape = tuple(shape);
+                match element.as_str() {
+                    "0" | "0.0" => format!("torch.zeros({shape}, dtype={dtype})"),
+                    "1" | "1.0" => format!("torch.ones({shape}, dtype={dtype})"),
+                    _ => format!("torch.full({shape}, {element}, dtype={dtype})"),
+                }
             }
             Elements::Listed(list) if shape.len() == 1 => {
                 format!("torch.tensor({list}, dtype={dtype})")
