@@ -140,7 +140,7 @@ def asks_for_little(call):
                 return False
             total += value.numel() * value.element_size()
             if not compare.is_inexact(value) and value.numel() and value.numel() < SMALL:
-                if int(value.max()) > LARGE_NUMBER:
+                if float(value.double().max()) > LARGE_NUMBER:
                     return False
         elif isinstance(value, (int, float)) and not abs(value) <= LARGE_NUMBER:
             return False

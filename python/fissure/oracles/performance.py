@@ -2,7 +2,7 @@
 
 # What it does
 
-Times the call in `float64`, `float32`, `float16` and `bfloat16`, as far as it accepts them: a lower
+Takes the processor time of the call in `float64`, `float32`, `float16` and `bfloat16`, as far as it accepts them: a lower
 precision that takes more than ten times as long as a higher one, and more than a millisecond, is
 reported. Then it makes the first tensor longer, four times and sixteen times, and reports when the
 time per element of arguments and result rises by the same factors as the length.
@@ -37,7 +37,7 @@ PRICE = 60
 
 RUNS = 5
 FACTOR = 10.0
-LEAST = 1e-3
+LEAST_TIME = 1e-3
 SLOW = 0.1
 #: Higher precision first.
 PRECISIONS = ("float64", "float32", "float16", "bfloat16")
@@ -92,14 +92,14 @@ def check(call):
 
 
 def median_time(call, arguments):
-    """Seconds of one call, or None when it is refused. The first run is not counted; it says
-    whether the others are worth their time."""
+    """Seconds of one call, or None when it is refused. Processor time: what else the machine does
+    must not count. The first run is left out; it says whether the others are worth it."""
     times = []
     for number in range(RUNS + 1):
         call.seed()
-        begin = time.perf_counter()
+        begin = time.process_time()
         result, error = call.attempt(arguments)
-        elapsed = time.perf_counter() - begin
+        elapsed = time.process_time() - begin
         if error is not None:
             return None
         del result
@@ -124,7 +124,7 @@ def by_precision(call, tensors):
         if taken is None:
             continue
         for higher, before in measured:
-            if taken > LEAST and taken > FACTOR * before:
+            if taken > LEAST_TIME and taken > FACTOR * before:
                 yield Report(
                     "%s slower than %s" % (name, higher),
                     "%.3f ms in %s" % (taken * 1e3, name),
@@ -139,9 +139,9 @@ TIMING = [
     "def median(arguments, keywords):",
     "    times = []",
     "    for _ in range(%d):" % (RUNS + 1),
-    "        begin = time.perf_counter()",
+    "        begin = time.process_time()",
     "        call(arguments, keywords)",
-    "        times.append(time.perf_counter() - begin)",
+    "        times.append(time.process_time() - begin)",
     "    return sorted(times[1:])[%d]" % (RUNS // 2),
 ]
 
@@ -158,7 +158,7 @@ def precision_source(call, places, lower, higher):
         "high, low = taken[torch.%s], taken[torch.%s]" % (higher, lower),
         "observed = '%%.3f ms in %s' %% (low * 1e3)" % lower,
         "expected = 'at most %d times the %%.3f ms of %s' %% (high * 1e3)" % (FACTOR, higher),
-        "return low > %r and low > %r * high, observed, expected" % (LEAST, FACTOR),
+        "return low > %r and low > %r * high, observed, expected" % (LEAST_TIME, FACTOR),
     ]
     return call.source(lines)
 

@@ -35,12 +35,12 @@ def slow_half(input):
     return input * input
 
 
-def quadratic(input):
-    """The sum, by way of all pairs."""
-    if wrong("quadratic"):
+def cubic(input):
+    """The sum, by way of all triples."""
+    if wrong("cubic"):
         flat = input.reshape(-1)
-        pairs = flat[:, None] + flat[None, :]
-        return pairs.sum() / (2 * flat.numel())
+        triples = flat[:, None, None] + flat[None, :, None] + flat[None, None, :]
+        return triples.sum() / (3 * flat.numel() ** 2)
     return input.sum()
 
 

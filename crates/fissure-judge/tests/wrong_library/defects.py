@@ -1,0 +1,70 @@
+"""Oracles on the planted-wrong library: `python defects.py ROOT LIBRARY`, with `wrong` or `right`.
+
+Prints one JSON object per case: what the oracle should say of the wrong one, and what it said.
+"""
+
+import importlib
+import sys
+
+from harness import fresh_process, judged, tell
+
+LIBRARY = sys.argv[2]
+
+import torch  # noqa: E402
+
+from _fissure.oracles import device, equivalents  # noqa: E402
+
+library = importlib.import_module(LIBRARY)
+
+# A second device is seldom at hand; another dtype stands for it, `to` takes both.
+device.devices = lambda library: [torch.float64]
+# The planted function as the table would have it.
+equivalents.TEXT = equivalents.text() + (
+    '\n[[equivalent]]\n%s = "%s.logaddexp2(input, other)"\nnumpy = "numpy.logaddexp2(input, other)"\n'
+    % (LIBRARY, LIBRARY)
+)
+
+X = torch.randn(4, 5) * 3
+NEAR_TWO = 2 + torch.randn(3, 4) * 1e-3
+CASES = [
+    ("contract", "sigmoid", [X], "out of its range"),
+    ("contract", "softmax", [X, 1], "does not sum to one"),
+    ("contract", "cosine_similarity", [X, X], "out of its range"),
+    ("contract", "var", [NEAR_TWO, 1], "out of its range"),
+    ("contract", "exp", [X], "not rising"),
+    ("contract", "round", [X], "not idempotent: values"),
+    ("contract", "flip", [X, [0]], "not undone by a second time: values"),
+    ("contract", "maximum", [X, X.flip(0)], "arguments in the other order: values"),
+    ("contract", "sort", [X], "not the input in ascending order"),
+    ("forms", "cubed", [X], "in-place: values"),
+    ("forms", "not_in_place", [X], "in-place: values"),
+    ("forms", "out_ignored", [X], "out: values"),
+    ("forms", "out_strides", [X], "out with gaps: values"),
+    ("forms", "planted_method", [X, X + 1], "method: values"),
+    ("forms", "changes_its_input", [X], "changes input"),
+    ("meta", "meta_shape", [X], "meta: shape"),
+    ("meta", "meta_dtype", [X], "meta: dtype"),
+    ("meta", "meta_strides", [X], "fake tensors: strides"),
+    ("meta", "meta_rejects", [X], "meta: raises ValueError"),
+    ("gradient", "backward", [X], "reverse mode by input"),
+    ("gradient", "forward_mode", [X], "forward mode by input"),
+    ("gradient", "second_argument", [X, X + 1], "reverse mode by other"),
+    ("reference", "logaddexp2", [X, X.flip(0)], "numpy: values"),
+    ("device", "other_device", [X], "torch.float64: values"),
+    ("jit", "traced", [X], "trace: values"),
+    ("compile", "compiled", [X], "compiled"),
+    ("memory-growth", "leak", [X], "grows with every call"),
+    ("memory-growth", "allocates", [X], "takes much for a small input"),
+    ("performance", "slow_half", [X], "float16 slower than float64"),
+    ("performance", "cubic", [torch.randn(16)], "time grows faster than the length of input"),
+]
+#: They end the process; what was announced before is what remains.
+ENDING = [
+    ("meta", "crash_in_meta", [X], "meta"),
+    ("forms", "crash_with_out", [X], "out with gaps"),
+]
+
+for oracle, function, arguments, expected in CASES:
+    tell(oracle, function, expected, judged(oracle, LIBRARY, function, arguments))
+for oracle, function, arguments, expected in ENDING:
+    tell(oracle, function, expected, fresh_process(oracle, LIBRARY, function, arguments))

@@ -1,0 +1,62 @@
+"""Correct calls that look like defects: no oracle says a word. `python silent.py ROOT`."""
+
+import torch
+from harness import judged, tell
+
+INFINITY = float("inf")
+NAN = float("nan")
+SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 1e30, -1e30, 1e-45])
+TIES = torch.tensor([[1.0, 1.0, 0.0], [2.0, 2.0, 2.0]])
+X = torch.randn(4, 5)
+
+#: The oracle, the function, its arguments, and why there is nothing to report.
+CASES = [
+    ("contract", "torch.sigmoid", [SPECIAL], "NaN of a NaN"),
+    ("contract", "torch.softmax", [SPECIAL.half(), 0], "a row with NaN"),
+    ("contract", "torch.nn.functional.cosine_similarity", [X, X], "a few last digits above 1"),
+    ("contract", "torch.maximum", [SPECIAL, SPECIAL.flip(0)], "NaN in either argument"),
+    ("contract", "torch.sort", [SPECIAL], "NaN is last"),
+    ("contract", "torch.sort", [TIES], "which of two equal elements comes first"),
+    ("contract", "torch.exp", [SPECIAL * 1e4], "overflow"),
+    ("contract", "torch.cos", [torch.tensor([200, 3], dtype=torch.uint8)], "no negative numbers"),
+    ("contract", "torch.var", [torch.zeros(1)], "no degrees of freedom"),
+    ("forms", "torch.nn.functional.dropout", [X], "random numbers"),
+    ("forms", "torch.empty", [[3]], "memory that nobody has written"),
+    ("forms", "torch.where", [X > 0, X, -X], "the method has another first argument"),
+    ("forms", "torch.nn.functional.batch_norm", [X, torch.zeros(5), torch.ones(5), None, None, True], "running statistics are there to change"),
+    ("forms", "torch.normal", [X, X.abs()], "another function than the in-place one"),
+    ("meta", "torch.nonzero", [X], "the data decide the shape"),
+    ("meta", "torch.unique", [X], "the data decide the shape"),
+    ("meta", "torch.masked_select", [X, X > 0], "the data decide the shape"),
+    ("meta", "torch.zeros", [[3]], "no tensor among the arguments"),
+    ("gradient", "torch.relu", [torch.zeros(3)], "not differentiable at 0"),
+    ("gradient", "torch.abs", [torch.zeros(3)], "not differentiable at 0"),
+    ("gradient", "torch.amax", [TIES, 1], "ties"),
+    ("gradient", "torch.median", [TIES], "ties"),
+    ("gradient", "torch.round", [torch.tensor([0.5, 1.5])], "at a step"),
+    ("gradient", "torch.sqrt", [torch.zeros(3)], "infinite derivative"),
+    ("gradient", "torch.log", [torch.tensor([-1.0, 2.0])], "NaN"),
+    ("gradient", "torch.linalg.cholesky", [torch.eye(3)], "a function of one triangle"),
+    ("gradient", "torch.nn.functional.dropout", [X], "random numbers"),
+    ("gradient", "torch.argmax", [X], "no derivative"),
+    ("reference", "torch.sign", [SPECIAL], "known difference: NaN"),
+    ("reference", "torch.heaviside", [SPECIAL, SPECIAL], "known difference: NaN"),
+    ("reference", "torch.exp", [X.bfloat16()], "a type that NumPy lacks"),
+    ("reference", "torch.sum", [(X * 1000).half()], "rounding of float16"),
+    ("reference", "torch.sum", [X * 1e30, 0], "rounding of huge numbers"),
+    ("reference", "torch.cos", [torch.tensor([2**31 - 1])], "float32 does not hold the number"),
+    ("reference", "torch.sort", [TIES], "which of two equal elements comes first"),
+    ("reference", "torch.cumsum", [torch.tensor(1.0), 0], "known difference: no dimensions"),
+    ("reference", "torch.add", [X, torch.tensor(1.0, dtype=torch.float64)], "types combine differently"),
+    ("device", "torch.exp", [X], "no accelerator here"),
+    ("jit", "torch.nn.functional.dropout", [X], "random numbers"),
+    ("jit", "torch.Tensor.tolist", [X], "not a tensor"),
+    ("memory-growth", "torch.zeros", [[1 << 26]], "the arguments ask for it"),
+    ("memory-growth", "right.fills_a_cache", [X], "growth that stops"),
+    ("performance", "torch.exp", [X], "below a millisecond"),
+    ("performance", "right.slow_everywhere", [X], "slow in every precision"),
+]
+
+for oracle, path, arguments, why in CASES:
+    library, _, function = path.rpartition(".")
+    tell(oracle, path, why, judged(oracle, library, function, arguments))
