@@ -71,6 +71,7 @@ pub fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     environments(&surroundings, &mut checkup)?;
     library(&surroundings, &args, requirement, &mut checkup);
     sandbox(&mut checkup);
+    tracing(&mut checkup);
     resources(&surroundings, &mut checkup);
     let package = &args.package;
     if checkup.failures > 0 {
@@ -212,6 +213,16 @@ fn library(
                 choice.python.display()
             ),
             &output,
+        ),
+    }
+}
+
+fn tracing(checkup: &mut Checkup) {
+    match fissure_execute::check_tracing() {
+        Ok(()) => checkup.ok("crashes are looked into: native frames tell them apart"),
+        Err(error) => checkup.warn(
+            &format!("crashes cannot be looked into: {error}"),
+            "they are told apart by Python frames only; in a container, allow ptrace",
         ),
     }
 }
