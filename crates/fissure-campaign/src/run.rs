@@ -141,6 +141,7 @@ impl Campaign<'_> {
             parked: VecDeque::new(),
             in_flight: HashMap::new(),
             next_batch_id: 0,
+            last_served: 0,
             summary: RunSummary::default(),
             finished: Vec::new(),
             seen: Vec::new(),
@@ -178,6 +179,8 @@ struct Run<'a> {
     /// Each batch handed to the pool, by its id.
     in_flight: HashMap<u64, Handed>,
     next_batch_id: u64,
+    /// The API that got a batch last.
+    last_served: usize,
     summary: RunSummary,
     /// APIs that are done.
     finished: Vec<(usize, ApiSummary)>,

@@ -32,6 +32,10 @@ impl Run<'_> {
         let capacity = self.options.workers * 3;
         let mut order: Vec<usize> = self.lanes.keys().copied().collect();
         order.sort_unstable();
+        // Begins after the one that was served last: places become free one at a time, and would
+        // all go to the first.
+        let served = order.partition_point(|at| *at <= self.last_served);
+        order.rotate_left(served);
         let mut progressed = true;
         while progressed && self.in_flight.len() < capacity {
             progressed = false;
@@ -62,6 +66,7 @@ impl Run<'_> {
                 let handed = Handed { lane: *at, work };
                 self.in_flight.insert(batch.id, handed);
                 self.pool.submit(batch);
+                self.last_served = *at;
                 progressed = true;
             }
         }
