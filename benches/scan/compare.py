@@ -3,16 +3,17 @@
     python benches/scan/compare.py --tools fissure,random,hypothesis,atheris --seconds 1
     python benches/scan/compare.py --tools total --fissure target/release/fissure
 
-Needs torch; Hypothesis and Atheris from PyPI for their rows. Every tool changes the same inputs in
-the same ranges (`--reach` bounds the unbounded ones) and is judged by the same oracles at the line marked `# unstable`, operation by
-operation (not by the comparisons in wider floats, which only the scan makes). Prints one JSON line
-per program and tool, then a summary.
+Needs Python 3.11 with torch; Hypothesis and Atheris from PyPI for their rows. Every tool changes the
+same inputs in the same ranges (`--reach` bounds the unbounded ones) and is judged by the same
+oracles at the line marked `# unstable`, operation by operation (not by the comparisons in wider
+floats, which only the scan makes). Prints one JSON line per program and tool, then a summary.
 """
 
 import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -87,21 +88,34 @@ class Subject:
                 high if variable.high is not None else limit)
 
 
+class Silence:
+    """Stands for the Rust side of a session."""
+
+    def emit(self, event, **fields):
+        pass
+
+
 def with_fissure(file, seconds):
     """The scan's own search, up to the confirmed finding at the marked line."""
-    from fissure_scan import precision
-    from fissure_scan.search import Search
-    subject = Subject(file)
-    options = {"timeout": 30.0, "exhaustive": False, "stop_on_failure": False, "max_runs": None,
-               "gradient": True, "oscillation": 2, "mutation_rate": 1.0}
-    search = Search(subject.program, subject.baseline, subject.inputs, subject.weights, options,
-                    lambda text: None)
-    search.own_run()
-    search.run_levels(4)
-    precision.examine(search, 4)
-    times = [found.elapsed for found in search.found.values()
-             if found.failure.site.line == subject.line and found.severity != "theoretical"]
-    return (min(times) if times else None), search.runs
+    from fissure_scan.session import Session
+    folder = os.path.dirname(file)
+    os.chdir(folder)
+    config = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,
+              "oscillation_threshold": None, "max_fuzz_iterations": None, "mutation_rate": None,
+              "gradient_backprop": True, "save_inputs": False}
+    session = Session({
+        "file": file, "module": None, "function": None, "arguments": [], "root": folder,
+        "directory": folder, "regions": False, "timeout": 30.0, "own_run_timeout": 60.0,
+        "level": 4, "inputs": {}, "freeze": [], "weights": False, "strict": False,
+        "output": tempfile.mkdtemp(), "registry": unstable_functions(), "config": config}, Silence())
+    if not session.start():
+        return None, 0
+    session.run_search()
+    line = marked_line(file)
+    times = [found.elapsed for found in session.search.found.values()
+             if found.failure.site.line == line and found.severity != "theoretical"
+             and found.elapsed is not None]
+    return (min(times) if times else None), session.search.runs
 
 
 def with_random(file, seconds):
@@ -206,27 +220,39 @@ def with_atheris(file, seconds):
     return None, int(float(found.group(2)))
 
 
-def totals(fissure, chosen):
-    """Wall time of the plain script and of the whole scan, each the best of three."""
+def totals(fissure, chosen, repeat):
+    """The plain script and the whole scan, each the best of some: time on the clock, and processor
+    time, which other work on the machine does not change."""
     rows = []
     output = tempfile.mkdtemp()
     for name, file in chosen:
         path = os.path.join(EXAMPLES, file)
-        plain = min(_wall([sys.executable, path]) for _ in range(3))
-        scan = min(_wall([fissure, "scan", path, "--python", sys.executable, "--output", output])
-                   for _ in range(3))
-        rows.append((name, plain, scan))
-        print(json.dumps({"program": name, "plain": plain, "scan": scan}), flush=True)
-    mean = sum(scan - plain for _, plain, scan in rows) / len(rows)
-    worst = max(rows, key=lambda row: row[2] - row[1])
-    print("mean of scan minus plain script: %.2f s; worst: %s, %.2f s" % (
-        mean, worst[0], worst[2] - worst[1]))
+        plain = _best([sys.executable, path], repeat)
+        scan = _best([fissure, "scan", path, "--python", sys.executable, "--output", output],
+                     repeat)
+        rows.append((name, scan[0] - plain[0], scan[1] - plain[1]))
+        print(json.dumps({"program": name, "plain": plain[0], "scan": scan[0],
+                          "plain_processor": plain[1], "scan_processor": scan[1]}), flush=True)
+    for what, column in (("time on the clock", 1), ("processor time", 2)):
+        more = sorted((row[column], row[0]) for row in rows)
+        print("scan minus plain script, %s: mean %.2f s, median %.2f s, worst %.2f s (%s)" % (
+            what, sum(value for value, _ in more) / len(more), more[len(more) // 2][0],
+            more[-1][0], more[-1][1]))
 
 
-def _wall(command):
+def _best(command, repeat):
+    runs = [_measured(command) for _ in range(repeat)]
+    return min(run[0] for run in runs), min(run[1] for run in runs)
+
+
+def _measured(command):
+    """(seconds on the clock, seconds of processor time with all children)."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.perf_counter()
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return time.perf_counter() - started
+    passed = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main():
@@ -235,6 +261,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0)
     parser.add_argument("--reach", choices=("high", "medium"), default="medium")
     parser.add_argument("--fissure", default="fissure")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of which the best counts")
     parser.add_argument("--only", default="", help="names of programs, with commas")
     parser.add_argument("--atheris-process")
     arguments = parser.parse_args()
@@ -242,7 +269,7 @@ def main():
     wanted = arguments.only.split(",") if arguments.only else None
     chosen = [row for row in programs() if wanted is None or row[0] in wanted]
     if arguments.tools == "total":
-        totals(arguments.fissure, chosen)
+        totals(arguments.fissure, chosen, arguments.repeat)
         return
     import torch
     torch.set_num_threads(1)
