@@ -2,6 +2,7 @@
 //!
 //! A spec is compiled once into a plan of small choices; each input is then one walk over that
 //! plan. [`conforms`] is the other direction: which constraints does a finished call break?
+//! [`rules`] draws from rules instead of constraint files.
 
 mod check;
 mod compiled;
@@ -16,6 +17,7 @@ mod passing;
 mod plan;
 mod preference;
 mod random;
+pub mod rules;
 mod sample;
 mod sequence;
 mod shape;
