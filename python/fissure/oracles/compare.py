@@ -232,7 +232,7 @@ def tensors(observed, expected, path, options):
     if not wrong.any():
         return None
     lines = prepare + ["wrong = observed != expected"] + SHOW
-    return Difference("values", path, observed[wrong][:8], expected[wrong][:8], lines)
+    return Difference("values", path, some(observed, wrong), some(expected, wrong), lines)
 
 
 def identical(observed, expected):
@@ -251,8 +251,13 @@ def identical(observed, expected):
 SHOW = [
     "if not wrong.any():",
     "    return False, str(observed), str(expected)",
-    "return True, str(observed[wrong][:8]), str(expected[wrong][:8])",
+    "return True, str(observed[wrong][:8].tolist()), str(expected[wrong][:8].tolist())",
 ]
+
+
+def some(value, wrong):
+    """The first wrong elements, with all their digits."""
+    return value[wrong][:8].tolist()
 
 
 def inexact(observed, expected, path, bound, prepare):
@@ -272,7 +277,7 @@ def inexact(observed, expected, path, bound, prepare):
         lines = imports + prepare
         lines.append("wrong = %sisnan(observed) != %sisnan(expected)" % (numpy, numpy))
         return Difference(
-            "nan placement", path, observed[wrong][:8], expected[wrong][:8], lines + SHOW
+            "nan placement", path, some(observed, wrong), some(expected, wrong), lines + SHOW
         )
     infinite = library.isinf(observed) | library.isinf(expected)
     if infinite.any():
@@ -283,7 +288,7 @@ def inexact(observed, expected, path, bound, prepare):
                 % (numpy, numpy)
             ]
             return Difference(
-                "inf placement", path, observed[wrong][:8], expected[wrong][:8], lines + SHOW
+                "inf placement", path, some(observed, wrong), some(expected, wrong), lines + SHOW
             )
     rtol, atol = bound
     wrong = abs(observed - expected) > atol + rtol * abs(expected)
@@ -292,7 +297,7 @@ def inexact(observed, expected, path, bound, prepare):
     lines = prepare + [
         "wrong = abs(observed - expected) > %r + %r * abs(expected)" % (atol, rtol)
     ]
-    return Difference("values", path, observed[wrong][:8], expected[wrong][:8], lines + SHOW)
+    return Difference("values", path, some(observed, wrong), some(expected, wrong), lines + SHOW)
 
 
 def leaves(value, path="", depth=DEPTH):

@@ -22,6 +22,8 @@ AMBIGUOUS_NAMES = frozenset(
 PERTURBATIONS = 4
 #: How far the input is moved, in units of its last place.
 MOVED_BY = 4.0
+#: How far, at most, all elements are moved together.
+FAR = 2.0**-16
 #: A difference of this many times what the perturbations did is still put down to them.
 GRACE = 16.0
 EPSILON = {
@@ -213,7 +215,13 @@ def moved(call, attempt):
             continue
         found = True
         step = MOVED_BY * EPSILON[compare.dtype_name(tensor)]
-        sign = torch.randint(0, 2, tensor.shape, generator=generator) * 2 - 1
+        if attempt < 2:
+            sign = torch.randint(0, 2, tensor.shape, generator=generator) * 2 - 1
+        else:
+            # All in one direction and further: random signs average away in a sum, and what a sum
+            # rounds away, a power of it brings back.
+            sign = 1 if attempt == 2 else -1
+            step = max(step, min(16.0 * step, FAR))
         with torch.no_grad():
             values = compare.wide(tensor)[0]
             change = values * (step * sign)
