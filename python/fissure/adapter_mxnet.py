@@ -54,7 +54,10 @@ class MxnetAdapter(NumpyAdapter):
             self.library.util.reset_np()
 
     def tensor(self, code, array):
-        return self.library.nd.array(array, dtype=self.dtypes[code])
+        # What `nd.array` ends in, five times faster without its way there.
+        made = self.library.nd.empty(array.shape, dtype=self.dtypes[code])
+        made._sync_copyfrom(array)
+        return made
 
     def dense(self, code, shape, strides, offset):
         return self.tensor(code, NumpyAdapter.dense(self, code, shape, strides, offset))

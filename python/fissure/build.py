@@ -30,8 +30,12 @@ def resolve(path):
             # Not an attribute yet: perhaps a module that nobody imported.
             try:
                 found = importlib.import_module(done)
-            except ImportError:
-                raise AttributeError("there is no %s" % done)
+            except ImportError as error:
+                if getattr(error, "name", None) in (None, done) or done.startswith(
+                    str(error.name) + "."
+                ):
+                    raise AttributeError("there is no %s" % done)
+                raise ImportError("%s cannot be imported: %s" % (done, error))
     return found
 
 

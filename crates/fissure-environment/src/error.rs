@@ -78,10 +78,12 @@ pub enum EnvironmentError {
     Network { requirement: String, output: String },
 
     #[error(
-        "could not install {requirement} for Python {python_version}: no version of it fits\n{output}\n\nask for another version, or for another Python with: fissure env make '{requirement}' --python PATH"
+        "could not install {requirement} for Python {python_version}: no version of it fits{wheels}\n{output}\n\nask for another version, or for another Python with: fissure env make '{requirement}' --python PATH"
     )]
     NoSolution {
         requirement: String,
+        /// Which Pythons would do, where that is known.
+        wheels: String,
         python_version: String,
         output: String,
     },

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::{EnvironmentError, process::Finished};
+use crate::{EnvironmentError, library, process::Finished};
 
 /// Lines of the installer shown to the user.
 const SHOWN_LINES: usize = 15;
@@ -81,6 +81,7 @@ impl Failure {
                 output,
             },
             Self::NoSolution(output) => EnvironmentError::NoSolution {
+                wheels: library::wheels_text(&requirement),
                 requirement,
                 python_version,
                 output,
@@ -132,6 +133,22 @@ mod tests {
                 "{line}"
             );
         }
+    }
+
+    #[test]
+    fn a_python_without_a_wheel_is_told_which_would_do() {
+        let failure = Failure::NoSolution("No solution found".into());
+        let error = failure.into_error("torch==1.5.0".into(), "3.11.7".into());
+        let text = error.to_string();
+        assert!(
+            text.contains("it has wheels for Python 3.7 to 3.8"),
+            "{text}"
+        );
+        let failure = Failure::NoSolution("No solution found".into());
+        let text = failure
+            .into_error("six==99".into(), "3.11.7".into())
+            .to_string();
+        assert!(!text.contains("wheels"), "{text}");
     }
 
     #[test]

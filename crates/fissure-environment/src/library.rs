@@ -87,14 +87,14 @@ const fn line(
 }
 
 /// NumPy 2 is fine from torch 2.3 on; NumPy 1.21.6 is the last with a Python 3.7 wheel; MXNet uses
-/// names that NumPy 1.24 removed; protobuf 4 broke TensorFlow's generated code before 2.9.
+/// names that NumPy 1.24 removed; torch 1.x imports setuptools without depending on it; protobuf 4 broke TensorFlow's generated code before 2.9.
 #[rustfmt::skip]
 pub const COMPATIBILITY: &[Compatibility] = &[
-    line("torch", "1.0.0", (7, 7), &["numpy==1.21.6"], 1500),
-    line("torch", "1.4.0", (7, 8), &["numpy==1.21.6"], 1700),
-    line("torch", "1.7.1", (7, 9), &["numpy==1.21.6"], 2500),
-    line("torch", "1.11.0", (7, 10), &["numpy<2"], 2500),
-    line("torch", "1.13.0", (7, 11), &["numpy<2"], 4500),
+    line("torch", "1.0.0", (7, 7), &["numpy==1.21.6", "setuptools<60"], 1500),
+    line("torch", "1.4.0", (7, 8), &["numpy==1.21.6", "setuptools<60"], 1700),
+    line("torch", "1.7.1", (7, 9), &["numpy==1.21.6", "setuptools<60"], 2500),
+    line("torch", "1.11.0", (7, 10), &["numpy<2", "setuptools<60"], 2500),
+    line("torch", "1.13.0", (7, 11), &["numpy<2", "setuptools<60"], 4500),
     line("torch", "2.0.0", (8, 11), &["numpy<2"], 5000),
     line("torch", "2.2.0", (8, 12), &["numpy<2"], 6000),
     line("torch", "2.3.0", (8, 12), &["numpy"], 7000),
@@ -209,6 +209,17 @@ pub fn compatible_lines(requirement: &Requirement) -> Vec<&'static Compatibility
     found
 }
 
+/// `; it has wheels for Python 3.7 to 3.8`, or nothing for what the table does not know.
+pub(crate) fn wheels_text(requirement: &str) -> String {
+    let line = requirement
+        .parse()
+        .ok()
+        .and_then(|requirement| compatible_lines(&requirement).first().copied());
+    line.map_or_else(String::new, |line| {
+        format!("; it has wheels for Python {}", line.pythons_text())
+    })
+}
+
 /// About how many bytes an environment for this requirement takes on this machine, if it is known.
 pub fn bytes_on_disk(requirement: &Requirement) -> Option<u64> {
     let line = compatible_lines(requirement).first().copied()?;
@@ -313,7 +324,7 @@ mod tests {
         let requirement = "torch==1.5.0".parse().unwrap();
         let line = compatible_lines(&requirement)[0];
         assert!(line.fits((3, 7)) && !line.fits((3, 11)) && !line.fits((2, 7)));
-        assert_eq!(line.companions, ["numpy==1.21.6"]);
+        assert_eq!(line.companions, ["numpy==1.21.6", "setuptools<60"]);
     }
 
     #[test]

@@ -8,8 +8,7 @@ use crate::{
     EnvironmentError, Requirement, Store, Surroundings,
     failure::Failure,
     installer::{Installer, Work},
-    interpreter::{self, Interpreter},
-    library, uv_tool,
+    interpreter, uv_tool,
 };
 
 /// uv answers one release per question; more than this many are not asked for.
@@ -17,8 +16,8 @@ const QUESTIONS: usize = 60;
 
 /// The releases on the index that a requirement allows, oldest first, without previews.
 ///
-/// pip lists what has a wheel for the interpreter that runs it, so each interpreter is asked that
-/// would be used for one of the releases. Where none has pip, uv is asked for the newest, then for the newest before that, and so on.
+/// pip lists what has a wheel for the interpreter that runs it, so every Python of this machine is
+/// asked. Where none has pip, uv is asked for the newest, then for the newest before that, and so on.
 pub fn releases(
     surroundings: &Surroundings,
     requirement: &Requirement,
@@ -36,18 +35,25 @@ pub fn releases(
         folder: store.folder(),
     };
     let mut found = BTreeSet::new();
+    let mut asked = BTreeSet::new();
     let mut failure = None;
-    for base in bases(surroundings, requirement) {
+    for base in interpreter::interpreters(surroundings, "pip") {
+        let minor = base.probe.python_minor();
+        if !base.probe.is_new_enough() || !base.probe.has_pip || !asked.insert(minor) {
+            continue;
+        }
         let mut command = work.pip(&base.python);
         command.args(["index", "versions", "--ignore-requires-python"]);
         command.arg(&requirement.distribution);
-        let python = base.probe.python_version;
         match work.run(command, &mut |_| ()) {
             Ok(finished) => found.extend(versions_in(&finished.lines)),
             Err(Failure::Interrupted) => {
-                return Err(Failure::Interrupted.into_error(requirement.to_string(), python));
+                return Err(Failure::Interrupted
+                    .into_error(requirement.to_string(), base.probe.python_version));
             }
-            Err(error) => failure = failure.or(Some((error, python))),
+            Err(error) => {
+                failure = failure.or(Some((error, base.probe.python_version)));
+            }
         }
     }
     found.retain(|version| requirement.versions.contains(version));
@@ -60,30 +66,6 @@ pub fn releases(
         }
         _ => Ok(found.into_iter().collect()),
     }
-}
-
-/// The interpreters on which environments for the releases would be built, as far as they have pip;
-/// for a library of which nothing is known, the first with pip.
-fn bases(surroundings: &Surroundings, requirement: &Requirement) -> Vec<Interpreter> {
-    let mut bases: Vec<Interpreter> = Vec::new();
-    for line in library::compatible_lines(requirement) {
-        let exact = format!("{}=={}", requirement.distribution, line.from).parse();
-        let Ok(exact) = exact else { continue };
-        if let Ok((base, _)) = interpreter::base_for(surroundings, &exact, None)
-            && base.probe.has_pip
-            && !bases.iter().any(|known| known.python == base.python)
-        {
-            bases.push(base);
-        }
-    }
-    if bases.is_empty() {
-        let package = library::package_of(&requirement.distribution);
-        bases.extend(
-            interpreter::interpreters(surroundings, &package)
-                .find(|one| one.probe.is_new_enough() && one.probe.has_pip),
-        );
-    }
-    bases
 }
 
 /// The same by questions to uv.
