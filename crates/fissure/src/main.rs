@@ -34,6 +34,8 @@ enum Command {
     Bisect(Box<command::bisect::BisectArgs>),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
+    /// Check and explain rules of what an API accepts
+    Rules(command::rules::RulesArgs),
     /// List what counts as a failure
     Oracles(command::oracles::OraclesArgs),
     /// List, make and remove managed Python environments
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => command::replay::run(*args),
         Command::Bisect(args) => command::bisect::run(*args),
         Command::Specs(args) => command::specs::run(args),
+        Command::Rules(args) => command::rules::run(args),
         Command::Oracles(args) => command::oracles::run(args),
         Command::Env(args) => command::env::run(args),
         Command::Doctor(args) => command::doctor::run(args),

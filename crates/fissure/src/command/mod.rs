@@ -10,6 +10,7 @@ pub mod judge;
 mod judging;
 pub mod oracles;
 pub mod replay;
+pub mod rules;
 pub mod scan;
 mod scan_console;
 mod session;
