@@ -122,8 +122,14 @@ class Comparisons:
 
 
 def path_of(operator):
-    name = operator.name
-    return name if name.startswith("torch.") else "torch." + name
+    """The dotted path of what is called. Some operators are tested through a function that changes
+    the order of arguments: it must not be taken for the API of the same name."""
+    import torch
+
+    found = torch
+    for part in operator.name.split("."):
+        found = getattr(found, part, None)
+    return ("torch." if found is operator.op else "control.") + operator.name
 
 
 def main():
