@@ -13,7 +13,7 @@ forward formulas are written by hand for hundreds of functions.
 
 # When it stays silent
 
-When something is NaN or infinite, when the function has no derivative or says that it lacks one of
+When something is NaN, infinite or beyond 10,000, when the function has no derivative or says that it lacks one of
 the formulas, when it draws random numbers, works in a lower precision inside or returns integers.
 Where central differences of two step sizes disagree, and where the disagreement is not there at five
 random neighbours within 1e-4 too: the function is not differentiable at that point (`relu` at 0,
@@ -61,6 +61,10 @@ OPEN = ("nondeterministic", "non-deterministic", "undefined behavior")
 #: More elements than this are too many for central differences at a fair price.
 LARGEST = 1 << 14
 STEP = 1e-6
+#: Elements beyond this do not feel such a step.
+MODERATE = 1e4
+#: Last digits of a sum of results.
+ROUNDING = 2.0**-48
 NEIGHBOURS = 5
 NEARBY = 1e-4
 #: Relative disagreement that counts, after the disagreement of two step sizes.
@@ -91,6 +95,8 @@ def differentiable(call):
         if tensor.numel() > LARGEST or tensor.is_quantized or not tensor.is_leaf:
             return []
         if compare.is_inexact(tensor) and tensor.numel():
+            if not float(abs(compare.wide(tensor.detach())[0]).max()) < MODERATE:
+                return []
             found.append(place)
     return found
 
@@ -173,10 +179,13 @@ class Line:
         return None if tangent is None else float(tangent)
 
     def numerical(self, step):
+        """The central difference, and how much of it may be rounding."""
         with self.torch.no_grad():
-            before = self.weighted(self.outputs(self.start - step * self.direction))
-            after = self.weighted(self.outputs(self.start + step * self.direction))
-        return float(after - before) / (2 * step)
+            before = self.outputs(self.start - step * self.direction)
+            after = self.outputs(self.start + step * self.direction)
+            size = sum(float(abs(leaf).sum()) for leaf in after if leaf.numel())
+            change = float(self.weighted(after) - self.weighted(before))
+        return change / (2 * step), ROUNDING * size / step
 
 
 class Unsuitable(Exception):
@@ -196,7 +205,7 @@ def derivatives(call, place, neighbour):
     line = Line(call, place, neighbour)
     try:
         reverse = line.reverse()
-        small, large = line.numerical(STEP), line.numerical(4 * STEP)
+        (small, rounding), (large, _) = line.numerical(STEP), line.numerical(4 * STEP)
     except Unsuitable:
         return None
     except Exception:
@@ -206,7 +215,7 @@ def derivatives(call, place, neighbour):
         forward = line.forward()
     except Exception:
         forward = None
-    return reverse, forward, small, abs(small - large), line.chosen
+    return reverse, forward, small, abs(small - large) + rounding, line.chosen
 
 
 def disagrees(value, numerical, uncertainty):
