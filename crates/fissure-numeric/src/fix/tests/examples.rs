@@ -46,11 +46,16 @@ fn programs() -> Vec<Program> {
         .collect()
 }
 
-/// No local rewrite repairs these: the data or the step size is at fault.
-const WITHOUT_FIX: &[&str] = &["gram_cross_entropy", "learning_rate_too_high"];
+/// No local rewrite repairs these: the data, the step size or the whole formula is at fault.
+const WITHOUT_FIX: &[&str] = &[
+    "gram_cross_entropy",
+    "gram_distances",
+    "learning_rate_too_high",
+];
 
-/// A guard fits the site, but the digits are lost where the sums are kept, elsewhere.
-const FIX_FAILS: &[&str] = &["running_variance"];
+/// A rule fits the site, but the digits are lost where the sums are kept, or the narrow type is
+/// chosen, elsewhere.
+const FIX_FAILS: &[&str] = &["autocast_scores", "running_variance"];
 
 #[test]
 fn every_faulty_example_has_a_fix_and_its_fixed_sources_parse() {
