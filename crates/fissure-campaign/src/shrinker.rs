@@ -186,6 +186,9 @@ pub fn shrink_finding(
 ) -> Result<ShrinkSummary, String> {
     let started = Instant::now();
     let mut failure = Failure::new(&finding.api, &finding.verdict, &finding.execution);
+    if !failure.can_be_shown() {
+        return Err("what the documentation says of this input, it says of no other".to_owned());
+    }
     let api = Arc::new(finding.api.clone());
     let oracles: Arc<[String]> = failure.oracle().map(str::to_owned).into_iter().collect();
     let check_nan = finding.verdict.kind == OutcomeKind::Nan;
@@ -223,7 +226,7 @@ pub fn shrink_finding(
     if shrunk.steps > 0 {
         let unshrunk = std::mem::replace(&mut finding.input, shrunk.input);
         finding.unshrunk = Some(Box::new(unshrunk));
-        finding.execution = shrunk.execution;
+        finding.execution = failure.complete(&finding.input, shrunk.execution);
     }
     Ok(ShrinkSummary {
         tried: shrunk.tried,

@@ -1,7 +1,7 @@
 //! Is this the failure we know, seen again?
 
 use fissure_judge::JudgeOptions;
-use fissure_model::{Api, ConcreteInput, Execution, Report, Verdict};
+use fissure_model::{Api, ConcreteInput, Execution, Outcome, Report, Verdict};
 
 use crate::signature::{Signature, signature, signature_without_native};
 
@@ -10,69 +10,137 @@ use crate::signature::{Signature, signature, signature_without_native};
 pub struct Failure {
     api: Api,
     verdict: Verdict,
-    signature: Signature,
-    /// The signature when a process could not be looked into.
-    bare: Signature,
-    has_native_frames: bool,
-    /// Oracle and variant during which the process died, for a crash inside a comparison.
-    variant: Option<(String, String)>,
+    sign: Sign,
+    /// The oracle that has to be asked to see it.
+    oracle: Option<String>,
+}
+
+/// What it is known by.
+#[derive(Clone, Debug)]
+enum Sign {
+    /// How the call ended. `bare`: the signature when the process could not be looked into.
+    End {
+        signature: Signature,
+        bare: Signature,
+        has_native_frames: bool,
+    },
+    /// What a comparing oracle said of a call that returned.
+    Report { oracle: String, detail: String },
+    /// The text of the exception.
+    Message,
+    /// What the documentation says about the one input.
+    Documentation,
 }
 
 impl Failure {
     pub fn new(api: &Api, verdict: &Verdict, execution: &Execution) -> Self {
+        let report = report_of(verdict, execution);
+        let sign = match (verdict.oracle.as_str(), report) {
+            ("message", _) => Sign::Message,
+            ("acceptance" | "rejection", _) => Sign::Documentation,
+            (_, Some(report)) if !has_ended(execution) => Sign::Report {
+                oracle: report.oracle.clone(),
+                detail: report.detail.clone(),
+            },
+            _ => Sign::End {
+                signature: signature(api, verdict, execution),
+                bare: signature_without_native(api, verdict, execution),
+                has_native_frames: !execution.native_frames.is_empty(),
+            },
+        };
+        let oracle = match sign {
+            Sign::Message | Sign::Documentation => None,
+            _ => report.map(|report| report.oracle.clone()),
+        };
         Failure {
             api: api.clone(),
             verdict: verdict.clone(),
-            signature: signature(api, verdict, execution),
-            bare: signature_without_native(api, verdict, execution),
-            has_native_frames: !execution.native_frames.is_empty(),
-            variant: report_of(verdict, execution).map(name),
+            sign,
+            oracle,
         }
     }
 
     /// The name of the oracle that has to be asked to see it, if it does not show by itself.
     pub fn oracle(&self) -> Option<&str> {
-        self.variant.as_ref().map(|(oracle, _)| oracle.as_str())
+        self.oracle.as_deref()
     }
 
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
     }
 
+    /// Other inputs can show it, too. What the documentation says about one input it does not say
+    /// about a simpler one.
+    pub fn can_be_shown(&self) -> bool {
+        !matches!(self.sign, Sign::Documentation)
+    }
+
     /// This execution of `input` shows the same failure: same oracle and variant for a wrong result,
     /// same signature for everything else. A crash that left no native frames, here or there, is
     /// compared without them.
     pub fn shown_by(&self, input: &ConcreteInput, execution: &Execution) -> bool {
-        if self.variant != report_like(self.variant.as_ref(), execution).map(name) {
-            return false;
+        match &self.sign {
+            Sign::Documentation => false,
+            Sign::Message => {
+                fissure_judge::documentation(input, execution, false).is_some_and(|(verdict, _)| {
+                    verdict.oracle == self.verdict.oracle && verdict.detail == self.verdict.detail
+                })
+            }
+            Sign::Report { oracle, detail } => {
+                !has_ended(execution)
+                    && execution
+                        .reports
+                        .iter()
+                        .any(|report| report.oracle == *oracle && report.detail == *detail)
+            }
+            Sign::End {
+                signature: known,
+                bare,
+                has_native_frames,
+            } => {
+                let options = JudgeOptions { check_nan: true };
+                let Some(mut verdict) = fissure_judge::judge(&self.api, input, execution, &options)
+                else {
+                    return false;
+                };
+                // That a large input explains a hang says nothing about whether it is the same.
+                verdict.note = self.verdict.note;
+                if *has_native_frames && !execution.native_frames.is_empty() {
+                    signature(&self.api, &verdict, execution) == *known
+                } else {
+                    signature_without_native(&self.api, &verdict, execution) == *bare
+                }
+            }
         }
-        let options = JudgeOptions { check_nan: true };
-        let Some(mut verdict) = fissure_judge::judge(&self.api, input, execution, &options) else {
-            // A wrong result is an accepted call: its report is all there is.
-            return self.variant.is_some()
-                && self.verdict.kind != fissure_model::OutcomeKind::Crash;
-        };
-        if self.variant.is_some() && verdict.kind != self.verdict.kind {
-            return false;
+    }
+
+    /// The execution with what a finding's script is made of: an oracle that looks at the exception
+    /// alone writes its report here and not in the worker.
+    pub fn complete(&self, input: &ConcreteInput, mut execution: Execution) -> Execution {
+        if matches!(self.sign, Sign::Message)
+            && let Some((_, report)) = fissure_judge::documentation(input, &execution, false)
+        {
+            execution.reports = vec![report];
         }
-        // That a large input explains a hang says nothing about whether it is the same hang.
-        verdict.note = self.verdict.note;
-        verdict.oracle.clone_from(&self.verdict.oracle);
-        if self.variant.is_some() {
-            verdict.detail.clone_from(&self.verdict.detail);
-        }
-        if self.has_native_frames && !execution.native_frames.is_empty() {
-            signature(&self.api, &verdict, execution) == self.signature
-        } else {
-            signature_without_native(&self.api, &verdict, execution) == self.bare
-        }
+        execution
     }
 }
 
-/// The report that a verdict is about: of its oracle and detail, or the one that was announced
-/// before the process died.
+/// The process ended, or was ended, while this ran.
+fn has_ended(execution: &Execution) -> bool {
+    matches!(
+        execution.outcome,
+        Outcome::Crash { .. } | Outcome::Exit { .. } | Outcome::Timeout | Outcome::OutOfMemory
+    )
+}
+
+/// The report that a verdict is about: the last one when the process ended in a call that an oracle
+/// made, else the one of its oracle and detail.
 pub fn report_of<'a>(verdict: &Verdict, execution: &'a Execution) -> Option<&'a Report> {
     let reports = &execution.reports;
+    if has_ended(execution) {
+        return reports.last();
+    }
     reports
         .iter()
         .find(|report| report.oracle == verdict.oracle && report.detail == verdict.detail)
@@ -81,24 +149,4 @@ pub fn report_of<'a>(verdict: &Verdict, execution: &'a Execution) -> Option<&'a 
                 .iter()
                 .find(|report| report.oracle == verdict.oracle)
         })
-        .or_else(|| {
-            let died = crate::confirm::is_process_end(verdict.kind)
-                || verdict.kind == fissure_model::OutcomeKind::Timeout;
-            reports.last().filter(|_| died)
-        })
-}
-
-fn report_like<'a>(
-    variant: Option<&(String, String)>,
-    execution: &'a Execution,
-) -> Option<&'a Report> {
-    let (oracle, detail) = variant?;
-    execution
-        .reports
-        .iter()
-        .find(|report| report.oracle == *oracle && report.detail == *detail)
-}
-
-fn name(report: &Report) -> (String, String) {
-    (report.oracle.clone(), report.detail.clone())
 }
