@@ -12,7 +12,8 @@ use crate::options::TensorsAs;
 /// Nested lists with more elements than this stay tensors.
 const MAX_LISTED: u64 = 4096;
 
-pub(crate) fn concrete_input(
+/// Fills the tensors of an abstract input with elements.
+pub fn concrete_input(
     number: u64,
     input: AbstractInput,
     random: &mut Random,
@@ -75,12 +76,22 @@ fn concrete_value(value: AbstractValue, random: &mut Random) -> Value {
 
 /// Hands dense tensors over in another form, where the form can hold them.
 pub(crate) fn hand_over(input: &mut ConcreteInput, form: TensorsAs) {
-    if form == TensorsAs::Tensor {
+    if matches!(form, TensorsAs::Tensor | TensorsAs::Usual) {
         return;
     }
     let layer = input.layer_arguments.iter_mut().flatten();
     for argument in input.arguments.iter_mut().chain(layer) {
         reform(&mut argument.value, form);
+    }
+}
+
+/// Arguments that are tensors become NumPy arrays; tensors inside lists stay what they are.
+pub(crate) fn arrays_for_tensors(input: &mut ConcreteInput) {
+    let layer = input.layer_arguments.iter_mut().flatten();
+    for argument in input.arguments.iter_mut().chain(layer) {
+        if let Value::Tensor(_) = argument.value {
+            reform(&mut argument.value, TensorsAs::NdArray);
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! The facade that the campaign drives: numbers in, inputs out, outcomes back.
 
 use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec, Value};
-use fissure_solve::{Checker, PlanError, PlanOptions, Random, Solver};
+use fissure_solve::{Checker, PlanError, PlanOptions, Random, Solver, arrays_serve};
 
-use crate::construct::{concrete_input, hand_over};
+use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::mutate::{mutate, put_special_value};
-use crate::options::GenerateOptions;
+use crate::options::{GenerateOptions, TensorsAs};
 
 /// Draws before a violating input is given up for a conforming one.
 const VIOLATE_ATTEMPTS: u32 = 48;
@@ -14,6 +14,12 @@ const VIOLATE_ATTEMPTS: u32 = 48;
 const CONFORMING: f64 = 0.6;
 /// Share of inputs that get a special value when asked for, besides those by the mutators.
 const SPECIAL: f64 = 0.25;
+
+/// Share of inputs with NumPy arrays in place of tensors, where the library takes them.
+const ARRAYS: f64 = 0.15;
+/// Before this number every violating input is one of them: code that mishandles an array often
+/// does so only as long as nothing else has initialised what it relies on.
+const ARRAYS_FIRST: u64 = 256;
 
 /// Why an API cannot be generated for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,6 +39,7 @@ pub struct Generator {
     options: GenerateOptions,
     key: [u8; 32],
     coverage: MutatorCoverage,
+    arrays_serve: bool,
 }
 
 impl Generator {
@@ -64,6 +71,7 @@ impl Generator {
             coverage: MutatorCoverage::new(names),
             options,
             key,
+            arrays_serve: arrays_serve(&spec.api.package),
         })
     }
 
@@ -93,7 +101,16 @@ impl Generator {
         if !matches!(input.intent, Intent::Violate { .. }) {
             self.put_boundary_cases(&mut input, &mut random);
         }
-        hand_over(&mut input, self.options.tensors_as);
+        let arrays = match input.intent {
+            Intent::Violate { .. } if number < ARRAYS_FIRST => 1.0,
+            _ => ARRAYS,
+        };
+        match self.options.tensors_as {
+            TensorsAs::Usual if self.arrays_serve && random.chance(arrays) => {
+                arrays_for_tensors(&mut input);
+            }
+            form => hand_over(&mut input, form),
+        }
         input
     }
 

@@ -8,6 +8,7 @@ mod generator;
 mod mutate;
 mod options;
 
+pub use construct::concrete_input;
 pub use coverage::MutatorCoverage;
 pub use generator::{GenerateError, Generator};
 pub use options::{GenerateOptions, TensorsAs};

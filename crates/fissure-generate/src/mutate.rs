@@ -18,6 +18,19 @@ const INT_EXTREMES: [i128; 6] = [
     u64::MAX as i128,
 ];
 
+/// Inputs in which one extreme goes into every entry of a list rather than into one.
+const WHOLE_LIST: f64 = 0.65;
+
+/// How far a number is pushed.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Of the parameter's range in this call.
+    lower: Option<f64>,
+    upper: Option<f64>,
+    /// The largest dimension of the call's tensors: what a size is multiplied with.
+    widest: u64,
+}
+
 /// Puts one boundary case into one parameter, if any fits.
 pub(crate) fn mutate(
     input: &mut ConcreteInput,
@@ -32,7 +45,12 @@ pub(crate) fn mutate(
     if own + layer == 0 {
         return;
     }
-    let at = random.index(own + layer);
+    let all = input.arguments.iter();
+    let weights: Vec<f32> = all
+        .chain(input.layer_arguments.iter().flatten())
+        .map(|argument| weight(&argument.value))
+        .collect();
+    let at = random.weighted(&weights);
     let argument = argument_at(input, at);
     let mut fitting: Vec<Mutator> = Mutator::ALL
         .into_iter()
@@ -47,8 +65,39 @@ pub(crate) fn mutate(
     if fitting.is_empty() {
         return;
     }
-    let mutator = *random.pick(&fitting);
+    let mutator = if guided {
+        *random.pick(&fitting)
+    } else {
+        let likely: Vec<f32> = fitting.iter().map(|mutator| likelihood(*mutator)).collect();
+        fitting[random.weighted(&likely)]
+    };
     apply(input, at, mutator, checker, coverage, random);
+}
+
+/// Numbers and tensors have boundaries worth a try; words and flags have hardly any.
+fn weight(value: &Value) -> f32 {
+    let mut numbers = false;
+    value.walk(&mut |inner| {
+        numbers |= matches!(
+            inner,
+            Value::Int(_)
+                | Value::Float(_)
+                | Value::Tensor(_)
+                | Value::SparseTensor(_)
+                | Value::NdArray(_)
+        );
+    });
+    if numbers { 3.0 } else { 1.0 }
+}
+
+/// Nearly every library looks for None; few look for what overflows.
+fn likelihood(mutator: Mutator) -> f32 {
+    match mutator {
+        Mutator::ExtremeValue | Mutator::ZeroDimension => 3.0,
+        Mutator::Zero => 2.0,
+        Mutator::EmptyList | Mutator::EmptyString | Mutator::SpecialValue => 1.0,
+        Mutator::None => 0.5,
+    }
 }
 
 /// Puts a special value into one parameter that holds floating-point numbers.
@@ -91,17 +140,37 @@ fn apply(
     random: &mut Random,
 ) {
     let name = argument_at(input, at).name.clone();
-    let bounds = match mutator {
+    let (lower, upper) = match mutator {
         Mutator::ExtremeValue => checker.bounds(&name, input),
         _ => (None, None),
     };
-    let element = put(mutator, &mut argument_at(input, at).value, bounds, random);
+    let limits = Limits {
+        lower,
+        upper,
+        widest: widest(input),
+    };
+    let element = put(mutator, &mut argument_at(input, at).value, limits, random);
     coverage.add(&name, mutator);
     input.mutations.push(Mutation {
         param: name,
         mutator,
         element,
     });
+}
+
+fn widest(input: &ConcreteInput) -> u64 {
+    let layer = input.layer_arguments.iter().flatten();
+    let mut widest = 1;
+    for argument in input.arguments.iter().chain(layer) {
+        argument.value.walk(&mut |value| {
+            if let Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) =
+                value
+            {
+                widest = tensor.shape.iter().copied().fold(widest, u64::max);
+            }
+        });
+    }
+    widest
 }
 
 /// Can this mutator change this value?
@@ -130,12 +199,7 @@ fn fits(mutator: Mutator, value: &Value) -> bool {
 }
 
 /// Changes the value; true if only one element of it changed.
-fn put(
-    mutator: Mutator,
-    value: &mut Value,
-    bounds: (Option<f64>, Option<f64>),
-    random: &mut Random,
-) -> bool {
+fn put(mutator: Mutator, value: &mut Value, limits: Limits, random: &mut Random) -> bool {
     match value {
         Value::List(items) | Value::Tuple(items) => {
             let whole = match mutator {
@@ -155,29 +219,39 @@ fn put(
             let fitting: Vec<usize> = (0..items.len())
                 .filter(|at| fits(mutator, &items[*at]))
                 .collect();
-            put(mutator, &mut items[*random.pick(&fitting)], bounds, random);
+            let numbers = items.iter().all(|item| matches!(item, Value::Int(_)));
+            if mutator == Mutator::ExtremeValue
+                && numbers
+                && items.len() > 1
+                && random.chance(WHOLE_LIST)
+            {
+                // Sizes each of which passes the checks, and whose product does not fit.
+                let extreme = if random.chance(0.25) {
+                    plain(mutator, &items[0], limits, random)
+                } else {
+                    Value::Int(large(limits.widest, random))
+                };
+                items.fill(extreme);
+                return false;
+            }
+            put(mutator, &mut items[*random.pick(&fitting)], limits, random);
             true
         }
         Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor)
             if mutator != Mutator::None =>
         {
-            put_in_tensor(mutator, tensor, bounds, random)
+            put_in_tensor(mutator, tensor, limits, random)
         }
         _ => {
-            *value = plain(mutator, value, bounds, random);
+            *value = plain(mutator, value, limits, random);
             false
         }
     }
 }
 
-fn plain(
-    mutator: Mutator,
-    value: &Value,
-    (lower, upper): (Option<f64>, Option<f64>),
-    random: &mut Random,
-) -> Value {
+fn plain(mutator: Mutator, value: &Value, limits: Limits, random: &mut Random) -> Value {
     let upwards = random.chance(0.5);
-    let bound = match (lower, upper) {
+    let bound = match (limits.lower, limits.upper) {
         (Some(lower), Some(upper)) => Some(if upwards { upper } else { lower }),
         // The open side is as extreme as the bounded one.
         (Some(bound), None) | (None, Some(bound)) => upwards.then_some(bound),
@@ -186,7 +260,8 @@ fn plain(
     match (mutator, value) {
         (Mutator::ExtremeValue, Value::Int(_)) => match bound {
             Some(bound) => Value::Int(bound as i128),
-            None => Value::Int(*random.pick(&INT_EXTREMES)),
+            None if random.chance(0.5) => Value::Int(*random.pick(&INT_EXTREMES)),
+            None => Value::Int(large(limits.widest, random)),
         },
         (Mutator::ExtremeValue, _) => {
             let limits = [f64::MAX, f64::MIN, f64::from(f32::MAX), f64::from(f32::MIN)];
@@ -198,6 +273,17 @@ fn plain(
         (Mutator::EmptyString, _) => Value::Text(String::new()),
         _ => Value::None,
     }
+}
+
+/// A size that memory cannot hold: just short of 32 bits once it is multiplied with a dimension,
+/// or a neighbour of a power of two.
+fn large(widest: u64, random: &mut Random) -> i128 {
+    let divisor = match random.below(5) {
+        0 | 1 => widest.into(),
+        2 => random.between(1, 8),
+        _ => return (1_i128 << random.between(26, 62)) + random.between(-1, 1),
+    };
+    i128::from(i32::MAX) / divisor
 }
 
 fn special(dtype: Dtype, random: &mut Random) -> f64 {
@@ -220,14 +306,20 @@ fn special(dtype: Dtype, random: &mut Random) -> f64 {
 fn put_in_tensor(
     mutator: Mutator,
     tensor: &mut TensorValue,
-    (lower, upper): (Option<f64>, Option<f64>),
+    limits: Limits,
     random: &mut Random,
 ) -> bool {
     if mutator == Mutator::ZeroDimension {
         let filled: Vec<usize> = (0..tensor.shape.len())
             .filter(|at| tensor.shape[*at] > 0)
             .collect();
-        tensor.shape[*random.pick(&filled)] = 0;
+        // Most often the first: a batch without samples.
+        let at = if random.chance(0.6) {
+            filled[0]
+        } else {
+            *random.pick(&filled)
+        };
+        tensor.shape[at] = 0;
         tensor.data = TensorData {
             pattern: Vec::new().into(),
         };
@@ -242,8 +334,8 @@ fn put_in_tensor(
             let bounds = Bounds::new(
                 tensor.dtype,
                 Fill {
-                    lower,
-                    upper,
+                    lower: limits.lower,
+                    upper: limits.upper,
                     ..Fill::default()
                 },
             );

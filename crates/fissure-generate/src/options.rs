@@ -34,7 +34,7 @@ impl Default for GenerateOptions {
             max_tensor_bytes: 64 << 20,
             layer_call: true,
             dtypes: None,
-            tensors_as: TensorsAs::Tensor,
+            tensors_as: TensorsAs::Usual,
         }
     }
 }
@@ -42,8 +42,11 @@ impl Default for GenerateOptions {
 /// What a tensor is handed over as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TensorsAs {
-    /// A tensor of the library.
+    /// As users do: a tensor of the library, and now and then a NumPy array where the library
+    /// takes arrays in place of its tensors.
     #[default]
+    Usual,
+    /// Always a tensor of the library.
     Tensor,
     /// A NumPy array; types that NumPy lacks stay tensors.
     NdArray,

@@ -133,3 +133,57 @@ fn special_values_really_occur_and_only_on_request() {
     assert!(generate(with, 300).iter().any(special));
     assert!(!generate(conforming(), 300).iter().any(special));
 }
+
+#[test]
+fn an_extreme_fills_a_whole_list_of_sizes_now_and_then() {
+    let text = "title: torch.f\npackage: torch\ntarget: f\nversion: '1'\nlink: x\n\
+                inputs:\n  required: [x, size]\n  optional: []\n\
+                constraints:\n  x: {tensor_t: [torch.tensor], ndim: ['2']}\n\
+                \x20 size: {structure: [tuple], dtype: [int], shape: ['[2]']}\n";
+    let spec = fissure_spec::load_text(std::path::Path::new("f.yaml"), text)
+        .unwrap()
+        .spec;
+    let mutating = GenerateOptions {
+        mutate_ratio: 1.0,
+        ..conforming()
+    };
+    let mut generator = Generator::new(&spec, None, mutating, 1).unwrap();
+    let mut whole = 0;
+    for number in 0..600 {
+        for argument in generator.generate(number).arguments {
+            if let Value::Tuple(items) | Value::List(items) = argument.value {
+                let huge = |item: &Value| matches!(item, Value::Int(size) if size.abs() > 1 << 25);
+                whole += usize::from(items.len() > 1 && items.iter().all(huge));
+            }
+        }
+    }
+    assert!(whole > 3, "{whole}");
+}
+
+#[test]
+fn libraries_that_take_arrays_for_tensors_get_some() {
+    let text = "title: tf.f\npackage: tensorflow\ntarget: f\nversion: '1'\nlink: x\n\
+                inputs:\n  required: [a]\n  optional: []\n\
+                constraints:\n  a: {tensor_t: [tf.tensor], ndim: ['2'], dtype: [tf.float32]}\n";
+    let spec = fissure_spec::load_text(std::path::Path::new("f.yaml"), text)
+        .unwrap()
+        .spec;
+    let checker = fissure_solve::Checker::new(&spec);
+    let mut arrays = 0;
+    let mut generator = Generator::new(&spec, None, conforming(), 1).unwrap();
+    for number in 0..400 {
+        let input = generator.generate(number);
+        assert_eq!(checker.check(&input), [], "{input:?}");
+        arrays += usize::from(matches!(input.arguments[0].value, Value::NdArray(_)));
+    }
+    assert!((20..150).contains(&arrays), "{arrays}");
+    let always = GenerateOptions {
+        tensors_as: fissure_generate::TensorsAs::Tensor,
+        ..conforming()
+    };
+    let mut generator = Generator::new(&spec, None, always, 1).unwrap();
+    for number in 0..100 {
+        let input = generator.generate(number);
+        assert!(matches!(input.arguments[0].value, Value::Tensor(_)));
+    }
+}

@@ -7,6 +7,7 @@ use crate::compiled::{
     Compared, CompiledDim, CompiledParam, CompiledRange, CompiledShape, CompiledSpec, Matched,
 };
 use crate::facts::{Holder, facts_of, for_each_number, nested_shape, tensor_of, tensors_inside};
+use crate::knowledge::arrays_serve;
 use crate::meaning::{Leaf, accepts_dtype, accepts_leaf, containers_listed, structure_matches};
 use crate::term::{Facts, Scope};
 
@@ -32,6 +33,8 @@ pub struct Checker {
     symbols: usize,
     /// Whose largest element or value an expression reads.
     read: Vec<bool>,
+    /// An array serves wherever the library documents a tensor.
+    arrays_serve: bool,
 }
 
 struct CheckedParam {
@@ -77,6 +80,7 @@ impl Checker {
             own: spec.params.len(),
             symbols: compiled.symbols,
             read,
+            arrays_serve: arrays_serve(&spec.api.package),
         }
     }
 
@@ -200,7 +204,12 @@ impl Checker {
             symbols: &vec![None; self.symbols],
             facts,
         };
-        if containers_listed(constraint) && !container_fits(compiled, value, scope) {
+        if containers_listed(constraint)
+            && !container_fits(compiled, value, scope)
+            && !(self.arrays_serve
+                && matches!(value, Value::NdArray(_))
+                && constraint.tensors.contains(&TensorKind::Dense))
+        {
             broken[0] = Some(Category::Structure);
         }
         if !dtypes_fit(compiled, value, facts) {

@@ -114,6 +114,19 @@ pub(crate) fn is_channel(name: &str) -> bool {
     )
 }
 
+/// `num_samples`, `target_height`, `crop_size`: how many or how large.
+fn is_count(name: &str) -> bool {
+    const ENDINGS: [&str; 9] = [
+        "_height", "_width", "_size", "_length", "_count", "_factor", "_axis", "_rank", "_depth",
+    ];
+    name.starts_with("num_")
+        || matches!(
+            name,
+            "height" | "width" | "units" | "filters" | "depth" | "count" | "rank"
+        )
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 /// What a name says about a value where neither constraint nor documentation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameSays {
@@ -147,6 +160,7 @@ pub(crate) fn name_says(name: &str, layer: bool) -> NameSays {
         | "threshold" | "scale" | "lr" => NameSays::Float,
         "mode" | "reduction" | "padding_mode" | "name" | "path" | "filename" | "url"
         | "equation" | "f" => NameSays::Text,
+        name if is_count(name) => NameSays::Int,
         _ => NameSays::Nothing,
     }
 }
@@ -255,7 +269,12 @@ pub(crate) fn rank_weights(title: &str) -> Vec<f32> {
 
 /// Weights of list lengths 0 to 6, then "as long as the tensor has dimensions".
 pub(crate) fn length_weights(title: &str, name: &str, default: Option<&Value>) -> Vec<f32> {
-    let mut weights = vec![0.15, 1.2, 2.0, 1.2, 0.8, 0.2, 0.4, 0.8];
+    // Of several axes two are soon the same, which every library refuses.
+    let mut weights = if is_axis(name) {
+        vec![0.2, 4.0, 2.0, 0.6, 0.2, 0.05, 0.05, 0.2]
+    } else {
+        vec![0.15, 1.2, 2.0, 1.2, 0.8, 0.2, 0.4, 0.8]
+    };
     if let Some(count) = spatial(title) {
         weights[count] += 6.0;
         if title.to_ascii_lowercase().contains("pad") && name == "padding" {
@@ -344,6 +363,12 @@ pub(crate) fn library_dtypes(package: &str) -> &'static [(Dtype, f32)] {
             (Dtype::Complex128, 0.2),
         ],
     }
+}
+
+/// These turn NumPy arrays into their own tensors wherever a tensor is documented, and their users
+/// rely on it.
+pub fn arrays_serve(package: &str) -> bool {
+    matches!(package, "tensorflow" | "jax")
 }
 
 /// Words that string parameters of these libraries take.

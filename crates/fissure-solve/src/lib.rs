@@ -28,6 +28,7 @@ mod violate;
 
 pub use check::{Broken, Checker, conforms};
 pub use element::{as_number, write_element};
+pub use knowledge::arrays_serve;
 pub use plan::{PlanError, PlanOptions};
 pub use random::Random;
 pub use solver::Solver;
