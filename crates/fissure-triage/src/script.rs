@@ -8,9 +8,12 @@
 mod dialect;
 mod elements;
 mod ending;
+mod jax;
 mod layout;
 mod literal;
+mod mxnet;
 mod numpy;
+mod tensorflow;
 mod torch;
 mod writer;
 

@@ -2,7 +2,10 @@
 
 use fissure_model::{Dtype, TensorValue};
 
+use super::jax::Jax;
+use super::mxnet::Mxnet;
 use super::numpy::Numpy;
+use super::tensorflow::Tensorflow;
 use super::torch::Torch;
 use super::writer::Writer;
 
@@ -20,6 +23,16 @@ pub trait Dialect: Sync {
     /// Source of a function `leaf_holds_nan(value)` for a value that is not a container.
     fn nan_function(&self) -> &'static str;
 
+    /// A statement between the construction of a `layer` and its call.
+    fn after_construction(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// A statement after a call whose `result` may still be under way.
+    fn after_call(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Submodules that importing the package imports as well, so that scripts need not.
     fn loaded_modules(&self) -> &'static [&'static str] {
         &[]
@@ -30,6 +43,9 @@ pub trait Dialect: Sync {
 pub fn choose(package: &str) -> &'static dyn Dialect {
     match package.split('.').next() {
         Some("torch") => &Torch,
+        Some("tensorflow") => &Tensorflow,
+        Some("jax") => &Jax,
+        Some("mxnet") => &Mxnet,
         _ => &Numpy,
     }
 }

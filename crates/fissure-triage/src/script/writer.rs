@@ -65,14 +65,30 @@ impl Writer {
         let mut text = String::from("def call():\n");
         let call = self.call(&target, &input.arguments);
         match &input.layer_arguments {
-            None => text.push_str(&format!("    return {call}\n")),
+            None => self.returned(&call, &mut text),
             Some(arguments) => {
-                text.push_str(&format!("    layer = {call}\n"));
+                self.layer_made(&call, &mut text);
                 let call = self.call("layer", arguments);
-                text.push_str(&format!("    return {call}\n"));
+                self.returned(&call, &mut text);
             }
         }
         text
+    }
+
+    fn layer_made(&self, call: &str, text: &mut String) {
+        text.push_str(&format!("    layer = {call}\n"));
+        if let Some(statement) = self.dialect.after_construction() {
+            text.push_str(&format!("    {statement}\n"));
+        }
+    }
+
+    fn returned(&self, call: &str, text: &mut String) {
+        match self.dialect.after_call() {
+            None => text.push_str(&format!("    return {call}\n")),
+            Some(statement) => text.push_str(&format!(
+                "    result = {call}\n    {statement}\n    return result\n"
+            )),
+        }
     }
 
     /// `def build(): …` and `def call(…): …`, for scripts that make the call several ways.
@@ -82,16 +98,14 @@ impl Writer {
         self.parts_of("arguments", "keywords", &input.arguments, &mut text);
         let Some(layer) = &input.layer_arguments else {
             text.push_str("    return arguments, keywords\n\n\ndef call(arguments, keywords):\n");
-            text.push_str(&format!("    return {target}(*arguments, **keywords)\n"));
+            self.returned(&format!("{target}(*arguments, **keywords)"), &mut text);
             return text;
         };
         self.parts_of("layer_arguments", "layer_keywords", layer, &mut text);
         let names = "arguments, keywords, layer_arguments, layer_keywords";
-        text.push_str(&format!(
-            "    return {names}\n\n\ndef call({names}):\n    \
-             layer = {target}(*arguments, **keywords)\n    \
-             return layer(*layer_arguments, **layer_keywords)\n"
-        ));
+        text.push_str(&format!("    return {names}\n\n\ndef call({names}):\n"));
+        self.layer_made(&format!("{target}(*arguments, **keywords)"), &mut text);
+        self.returned("layer(*layer_arguments, **layer_keywords)", &mut text);
         text
     }
 
