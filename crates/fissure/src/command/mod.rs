@@ -15,3 +15,4 @@ pub mod scan;
 mod scan_console;
 mod session;
 pub mod specs;
+mod specs_library;

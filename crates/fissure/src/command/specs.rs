@@ -12,6 +12,7 @@ use fissure_model::{Param, Role, Signature, Spec};
 use fissure_spec::{Collection, Confirmation, SpecError, Warning, load_paths, text};
 use serde_json::json;
 
+use super::specs_library::{Resolution, resolve_titles};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::TargetArgs;
 
@@ -44,6 +45,14 @@ struct CheckArgs {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+
+    /// Ask the installed library whether it has the object of every title
+    #[arg(long)]
+    library: bool,
+
+    // Last, because its heading holds for everything after it.
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 #[derive(Args, Debug)]
@@ -79,6 +88,12 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     if counts.files == 0 {
         return Err(usage("no constraint file was found in what was named"));
     }
+    let resolutions = if args.library {
+        let specs: Vec<&Spec> = collection.loaded.iter().map(|one| &one.spec).collect();
+        resolve_titles(&specs, &args.target)?
+    } else {
+        Vec::new()
+    };
     let warnings = || collection.loaded.iter().flat_map(|loaded| &loaded.warnings);
     if args.json {
         let report = json!({
@@ -89,6 +104,7 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             "warnings": warnings().collect::<Vec<&Warning>>(),
             "errors": collection.failed.iter().map(error_json).collect::<Vec<_>>(),
             "skipped": collection.skipped,
+            "libraries": resolutions.iter().map(Resolution::json).collect::<Vec<_>>(),
         });
         println!("{report}");
     } else {
@@ -101,6 +117,9 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             }
         }
         print_errors(&collection.failed);
+        for resolution in &resolutions {
+            print!("{}", resolution.text());
+        }
         println!("{counts}");
     }
     let failed = counts.failed > 0;
