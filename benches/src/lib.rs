@@ -1,5 +1,7 @@
 //! What the benchmarks share: a target, a pool, and a loop that keeps the pool fed.
 
+pub mod libraries;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
