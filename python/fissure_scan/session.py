@@ -55,12 +55,11 @@ class Session:
             # A module of the program brought the library in; only now can it be watched.
             self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
         trace = self.baseline
-        for text in dict.fromkeys(trace.unseen):
-            self._note("not seen: %s" % text)
         self.channel.emit("own_run", seconds=trace.seconds, operations=trace.operations,
                           stopped=trace.stopped, error=trace.error, exit_code=trace.exit_code,
                           training_steps=max(trace.optimizer_steps, trace.backward_calls),
-                          output=trace.stdout[-2000:], errors=trace.stderr[-2000:])
+                          output=trace.stdout[-2000:], errors=trace.stderr[-2000:],
+                          unseen=list(dict.fromkeys(trace.unseen)))
         if trace.error is not None and trace.operations == 0:
             return False
         self._settings()

@@ -61,6 +61,9 @@ pub struct OwnRun {
     pub output: String,
     /// The end of what it wrote to standard error.
     pub errors: String,
+    /// Parts of the program that cannot be watched.
+    #[serde(default)]
+    pub unseen: Vec<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]

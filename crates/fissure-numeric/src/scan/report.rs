@@ -231,6 +231,9 @@ impl ScanReport {
                 false,
             );
         }
+        for part in &own_run.unseen {
+            self.problem("own-run", format!("not seen: {part}"), false);
+        }
         if own_run.stopped.as_deref() == Some("time") {
             self.problem(
                 "own-run",

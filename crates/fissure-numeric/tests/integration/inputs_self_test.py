@@ -282,6 +282,19 @@ def _():
     check(not os.path.exists(os.path.join(scan.folder, "traced.pt")), scan)
 
 
+@case("a compiled model from a file is said not to be seen")
+def _():
+    model = io.BytesIO()
+    torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), model)
+    scan = Scan({"model.pt": model.getvalue(), "program.py": """\
+        import torch
+        model = torch.jit.load("model.pt")
+        print(torch.log(model(torch.rand(3, 2)).abs() + 1).sum().item())
+        """})
+    own = scan.events.of("own_run")[0]
+    check(own["error"] is None and "torch.jit.load" in own["unseen"][0], own)
+
+
 # Files -------------------------------------------------------------------------------------------
 
 @case("what a program writes is readable for it and does not reach its folder")
