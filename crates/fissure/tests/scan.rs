@@ -1,0 +1,177 @@
+//! `fissure scan` as a user runs it. The programs need NumPy only: a scan takes a second.
+
+mod support;
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use support::{Ran, TestContext, run};
+
+const EXPONENTIAL: &str = "import numpy as np\n\n\
+                           def softmax(x):\n    e = np.exp(x)\n    return e / e.sum()\n\n\
+                           x = np.random.normal(size=6)\nprint(softmax(x).max())\n";
+
+fn scan(context: &TestContext, python: &Path, arguments: &[&str]) -> Ran {
+    let mut command = context.command();
+    command
+        .arg("scan")
+        .args(arguments)
+        .arg("--python")
+        .arg(python);
+    run(&mut command)
+}
+
+#[test]
+fn a_finding_ends_with_1_and_its_patch_applies() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write("softmax.py", EXPONENTIAL);
+    let ran = scan(&context, &python, &["softmax.py", "--write-fixes"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("fix (checked)"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("reproduce: python fissure-out/scan-softmax/"),
+        "{}",
+        ran.stdout
+    );
+    let patch = context.path("fissure-out/scan-softmax/exp_line4_nonfinite.patch");
+    assert!(patch.exists(), "{}", ran.stdout);
+    let mut apply = Command::new("patch");
+    apply
+        .current_dir(context.path(""))
+        .args(["-p1", "-i"])
+        .arg(&patch);
+    match apply.output() {
+        Ok(output) => assert!(output.status.success(), "{output:?}"),
+        Err(error) => {
+            eprintln!("skipped: no `patch` to apply it with: {error}");
+            return;
+        }
+    }
+    let again = scan(&context, &python, &["softmax.py"]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert!(again.stdout.contains("no instability found"), "{again:?}");
+}
+
+#[test]
+fn the_original_layout_puts_the_logs_where_its_users_look() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write("softmax.py", EXPONENTIAL);
+    let ran = scan(
+        &context,
+        &python,
+        &["softmax.py", "--layout", "softassertion"],
+    );
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    for name in [
+        "summary_report.json",
+        "trace.log",
+        "inputs_failed.npy",
+        "log_exp.txt",
+    ] {
+        let path = context.path("experiments/logs").join(name);
+        assert!(path.exists(), "{name}");
+    }
+}
+
+#[test]
+fn arguments_after_two_dashes_are_the_programs() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write(
+        "program.py",
+        "import sys\nimport numpy as np\nassert sys.argv[1:] == ['--size', '4'], sys.argv\n\
+         x = np.random.normal(size=int(sys.argv[2]))\nprint(np.tanh(x).sum())\n",
+    );
+    let mut command = context.command();
+    command
+        .args(["scan", "program.py", "--python"])
+        .arg(&python)
+        .args(["--", "--size", "4"]);
+    let ran = run(&mut command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn what_cannot_be_scanned_ends_with_2_and_says_why() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write("broken.py", "import numpy as np\nx = np.array([1.0\n");
+    let broken = scan(&context, &python, &["broken.py"]);
+    assert_eq!(broken.code, Some(2), "{broken:?}");
+    assert!(broken.stderr.contains("broken.py:"), "{}", broken.stderr);
+    let missing = scan(&context, &python, &["missing.py"]);
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    assert!(missing.stderr.contains("missing.py"), "{}", missing.stderr);
+    context.write("config.yaml", "mutation_rate: 0\n");
+    context.write("softmax.py", EXPONENTIAL);
+    let wrong = scan(
+        &context,
+        &python,
+        &["softmax.py", "--config", "config.yaml"],
+    );
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(wrong.stderr.contains("mutation_rate"), "{}", wrong.stderr);
+}
+
+#[test]
+fn unknown_configuration_keys_are_reported() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write("config.yaml", "model_type: rf\nfoo: 1\n");
+    context.write("softmax.py", EXPONENTIAL);
+    let ran = scan(
+        &context,
+        &python,
+        &["softmax.py", "--config", "config.yaml"],
+    );
+    assert!(ran.stderr.contains("unknown key `foo`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("model_type"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_interrupt_during_the_own_run_ends_the_command_at_once() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write(
+        "slow.py",
+        "import time\nimport numpy as np\nx = np.exp(np.random.normal(size=4))\ntime.sleep(100)\n",
+    );
+    let mut command = context.command();
+    command
+        .args(["scan", "slow.py", "--python"])
+        .arg(&python)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    // The libraries are imported, the program begins.
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.starts_with("scan slow.py"), "{first}");
+    let signalled = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(signalled.success());
+    let rest: Vec<String> = lines.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(
+        rest.iter().any(|line| line.contains("interrupted")),
+        "{rest:?}"
+    );
+}
