@@ -132,7 +132,14 @@ class Call:
     def random(self):
         """The result is not a function of the arguments: random numbers, or memory that nobody
         has written."""
-        return self.draws_in_call or not self.stable
+        return self.draws_in_call or self.has_generator or not self.stable
+
+    @property
+    def has_generator(self):
+        """Random numbers may come from a generator among the arguments, whose state is the same in
+        every run."""
+        values = self.used.values(self.parameter)
+        return any(type(value).__name__ == "Generator" for _, value in values)
 
     @property
     def stable(self):

@@ -65,7 +65,7 @@ def examine(call, found, reference):
     if compare.is_tensor(observed):
         if call.referee.is_index(found.path, observed):
             return None
-        rtol, atol = compare.tolerance(observed)
+        rtol, atol = coarsest(call, observed)
         rtol, atol = rtol * SLACK, atol * SLACK + rtol * SLACK * compare.largest(expected)
         wider = compare.differences(observed, expected, rtol, atol, check_dtype=False)
     else:
@@ -79,6 +79,14 @@ def examine(call, found, reference):
         return None
     texts = compare.short(found.observed), compare.short(found.expected)
     return Report("values", texts[0], texts[1], source(call, found))
+
+
+def coarsest(call, result):
+    """The tolerance of the lowest precision among result and arguments: a result that is stored in
+    a wider type than it was computed in is no better for it."""
+    tensors = [tensor for _, tensor in call.tensors(call.used)]
+    floating = [it for it in tensors if compare.dtype_name(it) in promote.WIDER]
+    return max(compare.tolerance(tensor) for tensor in [result] + floating)
 
 
 def source(call, found):
