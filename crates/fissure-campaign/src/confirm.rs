@@ -125,10 +125,17 @@ fn work(
         };
         let outcome = fissure_triage::confirm(&mut finding, &mut run, options.runs)
             .map(|_| ())
-            .map_err(|error| error.to_string());
+            .map_err(|error| with_causes(&error));
         if results.send((lane, finding, outcome)).is_err() {
             return;
         }
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", with_causes(cause)),
+        None => error.to_string(),
     }
 }
 
