@@ -291,9 +291,9 @@ mod tests {
 
     #[test]
     fn numbers_of_any_size_are_short() {
-        let shown = |number: f64| super::number(Some(&serde_json::json!(number)));
+        let shown = |value: f64| number(Some(&serde_json::json!(value)));
         assert_eq!(shown(0.0), "0.000000");
         assert_eq!(shown(1.5e20), "1.500000e20");
-        assert_eq!(super::number(None), "?");
+        assert_eq!(number(None), "?");
     }
 }
