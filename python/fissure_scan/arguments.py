@@ -41,9 +41,6 @@ class Arguments:
                        if name not in self.positional)
         return owner(*(by_position + [fresh(value) for value in self.rest]), **by_name)
 
-    def arrays(self):
-        return [value for value in self.values.values() if is_array(value)]
-
     def _enter(self, monitor, name, position, value):
         backend = _backend(value)
         key = "parameter:%d" % position

@@ -1,4 +1,4 @@
-"""The oracles: each a small check with a known-bad and a known-good value (see self_test.py).
+"""The oracles: each a small check with a known-bad and a known-good value (in the tests).
 
 `AT_OPERATION` are asked after every recorded operation; the others need a whole run (gradients,
 hidden values, shadows) or a composite (patterns.py) and live beside the machinery they need.

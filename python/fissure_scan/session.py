@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 import time
 
 from . import (numpy_precision, patches, precision, registry, reproduce, soft_assertions,

@@ -141,7 +141,6 @@ class Variations:
         allowed = scalar.allows(change.value)
         for overrides in points:
             for found in self._failures(change, overrides):
-                found.scalar_ratio = scalar.ratio(change.value)
                 if not allowed:
                     found.severity = "theoretical"
                     found.reason = "with %s only, which is outside its range (%s)" % (
@@ -151,7 +150,7 @@ class Variations:
                     found.reason = "with %s only, a number that the script sets itself" % \
                         change.label
                 else:
-                    found.ratio = max(found.ratio, found.scalar_ratio)
+                    found.ratio = max(found.ratio, scalar.ratio(change.value))
                     found.severity = "high" if found.ratio <= 1e4 else "medium"
 
     # Sizes -------------------------------------------------------------------------------------
