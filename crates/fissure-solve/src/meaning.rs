@@ -118,6 +118,7 @@ pub(crate) fn object_kinds(hints: &ParamHints) -> impl Iterator<Item = &Kind> {
                 | Kind::Generator
                 | Kind::Callable
                 | Kind::Module
+                | Kind::Ready(_)
         )
     })
 }

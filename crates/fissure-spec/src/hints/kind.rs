@@ -37,6 +37,8 @@ pub enum Kind {
     Module,
     /// A path or an open file.
     File,
+    /// One of these values of the library.
+    Ready(Vec<Value>),
     /// A named class that cannot be made from plain data (`ProcessGroup`).
     Other(String),
 }
@@ -51,6 +53,7 @@ impl Kind {
             arguments,
         };
         match (self, package) {
+            (Kind::Ready(values), _) => values.clone(),
             (Kind::Device, "torch") => {
                 vec![
                     call("device", vec![Value::Text("cpu".into())]),
@@ -92,7 +95,7 @@ impl Kind {
 pub(super) fn from_name(spec: &Spec, param: &Param, hints: &mut ParamHints) {
     let torch = spec.api.package == "torch";
     match param.name.as_str() {
-        "out" if torch => hints.output = true,
+        "out" if torch || spec.api.package == "mxnet" => hints.output = true,
         _ => {}
     }
     if hints.stated {

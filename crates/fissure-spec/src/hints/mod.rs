@@ -7,6 +7,7 @@
 
 mod description;
 mod kind;
+mod library_words;
 mod phrase;
 mod shape_words;
 mod value_words;
@@ -64,6 +65,7 @@ fn param_hints(spec: &Spec, param: &Param) -> ParamHints {
         hints.stated = !hints.kinds.is_empty();
     }
     kind::from_name(spec, param, &mut hints);
+    library_words::read(spec, param, &mut hints);
     description::read(spec, param, &mut hints);
     hints
 }
