@@ -22,6 +22,9 @@ class Dtypes(dict):
 class Adapter:
     """The default answers: a library without tensors of its own."""
 
+    #: The batches of an API's first inputs, so many in all, each get a worker that has run nothing.
+    fresh_inputs = 0
+
     def __init__(self, package, dtype_names):
         self.package = package
         #: Position in this list = dtype code in the arena.

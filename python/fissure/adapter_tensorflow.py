@@ -19,6 +19,9 @@ HANDLES = ("resource", "variant")
 
 
 class TensorflowAdapter(NumpyAdapter):
+    # Its Python layer initialises on first use, error paths included: some crash only there.
+    fresh_inputs = 192
+
     def load(self):
         # Errors and last words stay, chatter about the processor goes.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")

@@ -195,6 +195,7 @@ def main(settings):
             "ready": {
                 "library_version": adapter.version(),
                 "tensors": adapter.tensors(),
+                "fresh_inputs": adapter.fresh_inputs,
                 "python_version": platform.python_version(),
                 "executable": sys.executable,
                 "dtypes": adapter.supported(),

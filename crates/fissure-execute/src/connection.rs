@@ -12,6 +12,7 @@ use crate::error::ExecuteError;
 use crate::journal::SLOTS;
 use crate::process::ExitStatus;
 use crate::socket::Socket;
+use crate::zygote::Zygote;
 
 /// For the zygote's answer to a request.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -70,6 +71,8 @@ pub struct Connection {
     pub generation: u64,
     /// Resident bytes of the zygote: what a worker has before it does anything.
     pub baseline: u64,
+    /// See [`TargetInfo::fresh_inputs`](crate::TargetInfo::fresh_inputs).
+    pub fresh_inputs: u64,
     lost: bool,
     /// Answers to requests, in their order.
     answers: Vec<Result<i32, String>>,
@@ -77,11 +80,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(socket: Socket, generation: u64, baseline: u64) -> Connection {
+    pub fn new(socket: Socket, generation: u64, zygote: &Zygote) -> Connection {
         Connection {
             socket,
             generation,
-            baseline,
+            baseline: zygote.baseline,
+            fresh_inputs: zygote.info.fresh_inputs,
             lost: false,
             answers: Vec::new(),
             ended: BTreeMap::new(),

@@ -87,6 +87,9 @@ pub struct TargetInfo {
     /// Import name of the library whose tensors are made: that of the package itself, or the one
     /// it is built on.
     pub tensors: String,
+    /// Batches that begin before this input of an API get a worker that has run nothing: what the
+    /// library initialises on first use is then initialised by different inputs.
+    pub fresh_inputs: u64,
     pub python_version: String,
     /// The interpreter itself, not a wrapper that leads to it.
     pub executable: PathBuf,

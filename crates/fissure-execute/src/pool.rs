@@ -41,7 +41,7 @@ impl Shared {
         if let Some(found) = usable
             && let Some(socket) = found.take_slot(slot)
         {
-            return Ok(Connection::new(socket, *generation, found.baseline));
+            return Ok(Connection::new(socket, *generation, found));
         }
         // The old one ends before the new one imports: two at once would need twice the memory.
         drop(zygote.take());
@@ -52,7 +52,7 @@ impl Shared {
         let socket = new
             .take_slot(slot)
             .expect("a new zygote has the sockets of all slots");
-        let connection = Connection::new(socket, *generation, new.baseline);
+        let connection = Connection::new(socket, *generation, &new);
         *zygote = Some(new);
         Ok(connection)
     }

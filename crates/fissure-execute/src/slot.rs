@@ -108,6 +108,13 @@ impl Slot {
     }
 
     fn batch(&mut self, batch: &Batch, executions: &mut Vec<Execution>) -> Result<(), Abort> {
+        if let (Some(first), Some(connection)) = (batch.inputs.first(), &self.connection)
+            && first.number < connection.fresh_inputs
+        {
+            self.end_worker();
+            // The next one will be needed soon, too.
+            self.lost_before = true;
+        }
         while executions.len() < batch.inputs.len() {
             let rest = &batch.inputs[executions.len()..];
             let count = self.encoder.fill(rest, self.arena.len(), SLOTS);

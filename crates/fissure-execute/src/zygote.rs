@@ -48,6 +48,7 @@ enum Hello {
 struct Ready {
     library_version: String,
     tensors: String,
+    fresh_inputs: u64,
     python_version: String,
     executable: PathBuf,
     dtypes: Vec<String>,
@@ -124,6 +125,7 @@ impl Zygote {
             info: TargetInfo {
                 library_version: String::new(),
                 tensors: String::new(),
+                fresh_inputs: 0,
                 python_version: String::new(),
                 executable: executable.to_owned(),
                 sandbox,
@@ -169,6 +171,7 @@ impl Zygote {
                 self.info = TargetInfo {
                     library_version: ready.library_version,
                     tensors: ready.tensors,
+                    fresh_inputs: ready.fresh_inputs,
                     python_version: ready.python_version,
                     executable: ready.executable,
                     sandbox,
