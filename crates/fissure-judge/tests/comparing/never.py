@@ -117,6 +117,8 @@ CASES = [
     ("silent", "reference64", torch.nextafter, [matrix, matrix + 1], {}, "torch.nextafter"),
     ("silent", "reference64", torch.floor, [torch.tensor([0.99999999, 2.0])], {}, None),
     ("silent", "reference64", cancelled, [huge], {}, None),
+    ("silent", "reference64", torch.cos, [torch.tensor(0.5).bfloat16()], {"out": torch.ones(())}, None),
+    ("silent", "kernel-path", torch.bernoulli, [matrix.sigmoid()], {"generator": torch.Generator()}, None),
 ]
 for expected, oracle, function, arguments, keywords, path in CASES:
     STATE["calls"] = 0

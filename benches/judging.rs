@@ -1,0 +1,121 @@
+//! What judging costs: throughput with the default oracles against crash-only, on one worker.
+//!
+//! Each API is run both ways in turn, with the same inputs, by the loop that `fissure fuzz` uses.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use fissure_benches::{geometric_mean, python, root};
+use fissure_campaign::{Campaign, JudgingOptions, RunFolder, RunOptions, Source};
+use fissure_execute::{Pool, PoolOptions, SandboxOptions, ScriptOptions};
+use fissure_generate::GenerateOptions;
+use fissure_model::Spec;
+use fissure_triage::KnownIssues;
+
+/// Inputs per API and run: enough for the share to have settled.
+const INPUTS: u64 = 20_000;
+
+fn main() -> anyhow::Result<()> {
+    let scratch = tempfile::tempdir()?;
+    let profile = fissure_judge::profile("ci").expect("the default profile exists");
+    let comparing: Vec<_> = profile
+        .oracles()
+        .into_iter()
+        .filter(|oracle| oracle.is_comparing())
+        .collect();
+    let judging = JudgingOptions {
+        oracles: comparing.iter().map(|it| it.name.to_owned()).collect(),
+        price: comparing.iter().map(|it| it.price).sum(),
+        share: profile.share,
+    };
+    let pool = Pool::start(PoolOptions {
+        oracles: Arc::clone(&judging.oracles),
+        ..PoolOptions::new(python()?, "torch", scratch.path().join("pool"))
+    })?;
+    let folders = [root().join("benches/specs"), root().join("examples/specs")];
+    let specs: Vec<Spec> = fissure_spec::load_paths(&folders)
+        .loaded
+        .into_iter()
+        .map(|loaded| loaded.spec)
+        // It crashes: what is measured then is how fast a worker is replaced.
+        .filter(|spec| !spec.api.title.ends_with("pixel_shuffle"))
+        .collect();
+    println!(
+        "{:<40} {:>11} {:>11} {:>7}",
+        "API", "crash-only", "default", "kept"
+    );
+    let mut ratios = Vec::new();
+    for (at, spec) in specs.iter().enumerate() {
+        let rate = |judging: &JudgingOptions, name: &str| -> anyhow::Result<f64> {
+            let folder = scratch.path().join(format!("{at}-{name}"));
+            run(&pool, spec, judging, &folder)
+        };
+        let plain = rate(&JudgingOptions::default(), "plain")?;
+        let judged = rate(&judging, "judged")?;
+        ratios.push(judged / plain);
+        println!(
+            "{:<40} {plain:>9.0}/s {judged:>9.0}/s {:>5.0} %",
+            spec.api.title,
+            100.0 * judged / plain
+        );
+    }
+    println!(
+        "\nthroughput kept with the default oracles, geometric mean over {} APIs: {:.0} %",
+        ratios.len(),
+        100.0 * geometric_mean(&ratios)
+    );
+    Ok(())
+}
+
+/// Inputs per second.
+fn run(
+    pool: &Pool,
+    spec: &Spec,
+    judging: &JudgingOptions,
+    folder: &std::path::Path,
+) -> anyhow::Result<f64> {
+    let options = RunOptions {
+        seed: 0,
+        workers: 1,
+        generate: GenerateOptions::default(),
+        check_nan: false,
+        max_inputs: Some(INPUTS),
+        max_time: None,
+        turn: None,
+        max_hangs: 20,
+        save: false,
+        scripts: false,
+        // What is found is not the question here: nothing is shrunk and confirmed meanwhile.
+        oracles: Vec::new(),
+        trust_specs: false,
+        judging: judging.clone(),
+        total_time: None,
+        resume: false,
+        shrink_time: None,
+        confirm_runs: 1,
+    };
+    let stop = AtomicBool::new(false);
+    let campaign = Campaign {
+        source: Source::Specs(std::slice::from_ref(spec)),
+        pool,
+        deny_list: None,
+        known_issues: KnownIssues::default(),
+        shrink: None,
+        script: ScriptOptions {
+            timeout: Duration::from_secs(60),
+            memory_limit: 4 << 30,
+            scratch: folder.join("confirm"),
+            sandbox: SandboxOptions::default(),
+            environment: Vec::new(),
+            cancelled: Arc::default(),
+        },
+        options: &options,
+        stop: &stop,
+    };
+    let summary = campaign.run(&mut RunFolder::open(folder)?, &mut |_| {})?;
+    let inputs = summary.total().inputs as f64;
+    Ok(inputs / summary.apis[0].elapsed.as_secs_f64())
+}
