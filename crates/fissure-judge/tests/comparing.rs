@@ -60,7 +60,7 @@ fn every_oracle_finds_its_planted_defect_and_is_silent_on_the_correct_twin() {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 struct Summary {
     oracle: String,
     calls: u64,
@@ -90,10 +90,15 @@ fn correct_calls_raise_no_alarm() {
         .collect();
     assert_eq!(summaries.len(), 7);
     for summary in summaries {
-        assert!(summary.calls >= 30, "{summary:?}");
+        let Summary {
+            oracle,
+            calls,
+            reports,
+        } = summary;
+        assert!(calls >= 30, "{oracle} looked at {calls} calls");
         assert!(
-            summary.reports * 20 < summary.calls,
-            "{summary:?} in {text}"
+            reports * 20 < calls,
+            "{oracle}: {reports} of {calls} in {text}"
         );
     }
 }
