@@ -293,8 +293,8 @@ class Search:
             steps = (5e3, 10.0, 100.0, 1e3)
         else:
             steps = (1e3, 10.0, 100.0)
-        for step in steps:
-            masked = False
+        for number, step in enumerate(steps):
+            masked = 0
             for signed in (True, False):
                 overrides = {}
                 for variable in usable:
@@ -304,11 +304,12 @@ class Search:
                                 level):
                     if site.key() in self.found:
                         return
-                masked = masked or self.masked(site)
+                masked += self.masked(site)
                 if self.over() or self.budget.left() < self.site_deadline:
                     return
-            if level > 1 and not masked:
-                # The largest step left it unharmed, smaller ones will too.
+            # The largest step, the first, left it unharmed: smaller ones will too. A smaller one
+            # fails before the site is reached: so do those between.
+            if level > 1 and (masked == 2 if number else masked == 0):
                 return
 
     def _step(self, variable, gradient, step, signed, level):
