@@ -69,6 +69,11 @@ def check(call):
             return
 
 
+def is_narrow(array):
+    """An integer for which NumPy computes in `float16`: PyTorch takes its default type."""
+    return array.dtype.kind in "biu" and array.dtype.itemsize < 4
+
+
 def compared(call, form, row, bound, numpy):
     values, lines = {}, []
     arguments = call.build()
@@ -98,6 +103,8 @@ def compared(call, form, row, bound, numpy):
     if form.suffix:
         observed = observed[int(form.suffix[1:-1])]
     if not compare.is_torch(observed) or str(observed.layout) != "torch.strided":
+        return
+    if compare.is_inexact(observed) and any(is_narrow(array) for array in arrays):
         return
     like = ""
     if not compare.is_inexact(observed) and not compare.is_inexact(expected):

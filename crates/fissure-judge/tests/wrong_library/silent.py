@@ -42,6 +42,7 @@ CASES = [
     ("reference", "torch.sign", [SPECIAL], "known difference: NaN"),
     ("reference", "torch.heaviside", [SPECIAL, SPECIAL], "known difference: NaN"),
     ("reference", "torch.exp", [X.bfloat16()], "a type that NumPy lacks"),
+    ("reference", "torch.cosh", [torch.tensor(100, dtype=torch.int8)], "float16 in NumPy"),
     ("reference", "torch.sum", [(X * 1000).half()], "rounding of float16"),
     ("reference", "torch.sum", [X * 1e30, 0], "rounding of huge numbers"),
     ("reference", "torch.cos", [torch.tensor([2**31 - 1])], "float32 does not hold the number"),
