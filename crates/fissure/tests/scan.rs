@@ -48,7 +48,7 @@ fn a_finding_ends_with_1_and_its_patch_applies() {
     match apply.output() {
         Ok(output) => assert!(output.status.success(), "{output:?}"),
         Err(error) => {
-            eprintln!("skipped: no `patch` to apply it with: {error}");
+            fissure_testing::say(&format!("skipped: no `patch` to apply it with: {error}"));
             return;
         }
     }
