@@ -452,9 +452,13 @@ impl Parser {
     fn call(&mut self, word: &str, span: Span) -> Result<Expression, RuleError> {
         let Some(function) = Function::from_name(word) else {
             let error = RuleError::new(format!("unknown function `{word}`"), span);
-            let help = match nearest(word, Function::ALL.map(Function::name)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => {
+            let help = match (
+                other_name(word),
+                nearest(word, Function::ALL.map(Function::name)),
+            ) {
+                (Some(ours), _) => format!("write {ours}"),
+                (None, Some(near)) => format!("did you mean `{near}`?"),
+                (None, None) => {
                     let names = Function::ALL.map(Function::name);
                     format!("functions are {}", names.join(", "))
                 }
@@ -505,6 +509,20 @@ impl Parser {
         };
         Ok(Expression::new(kind, span.start..self.previous_end()))
     }
+}
+
+/// What other languages call it.
+fn other_name(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "rank" | "dim" | "dims" => "ndim(x)",
+        "len" | "length" => "x.len",
+        "numel" | "count" => "size(x)",
+        "prod" => "product(l)",
+        "is_none" => "not given(x)",
+        "any" => "exists e in x: …",
+        "all" => "forall e in x: …",
+        _ => return None,
+    })
 }
 
 fn too_deep(span: Span) -> RuleError {

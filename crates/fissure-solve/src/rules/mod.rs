@@ -7,6 +7,7 @@
 //! intervals with strides ([`interval`]), microseconds each, and no input is given twice.
 
 mod atom;
+pub mod exact;
 mod flat;
 mod input;
 mod interest;

@@ -301,6 +301,35 @@ fn tensor_constraints(tensor: &TensorOutline, variables: &Variables) -> Vec<Flat
     found
 }
 
+/// The texts that rules compare each parameter with, and one that they do not.
+pub(crate) fn named_texts(params: usize, rules: &[BoundRule]) -> Vec<Vec<String>> {
+    let mut texts: Vec<Vec<String>> = vec![Vec::new(); params];
+    for bound in rules {
+        let own = bound.rule.params.len();
+        let mut asked = Asked {
+            interests: vec![Interest::default(); own],
+            texts: vec![Vec::new(); own],
+            alphabets: vec![Vec::new(); own],
+        };
+        ask(&bound.rule.formula, &mut asked);
+        for (position, param) in bound.binding.iter().enumerate() {
+            texts[*param].append(&mut asked.texts[position]);
+        }
+    }
+    for texts in &mut texts {
+        texts.sort();
+        texts.dedup();
+        let other = (0..).map(|number| format!("other{number}"));
+        texts.extend(
+            other
+                .filter(|text| !texts.contains(text))
+                .take(1)
+                .collect::<Vec<_>>(),
+        );
+    }
+    texts
+}
+
 /// A short text of the allowed characters.
 fn free_text(alphabets: &[String], random: &mut Random) -> String {
     let allowed: Vec<char> = match alphabets.first() {
