@@ -53,8 +53,9 @@ const NOISE_FUNCTIONS: &[&str] = &[
 const INSTRUCTION_SETS: &[&str] = &["AVX2::", "AVX512::", "DEFAULT::", "ZVECTOR::", "SVE256::"];
 
 /// The innermost frames (`module!symbol`, innermost first) without those that every failure has,
-/// named alike on every machine. When nothing else is left, the very innermost ones: a crash inside
-/// the C library that was called directly is still told apart by the function.
+/// named alike on every machine. When nothing else is left, the very innermost one: a crash inside
+/// the C library that was called directly is still told apart by the function. What called it is the
+/// interpreter, which calls the same function through other ones once it has run often enough.
 pub fn meaningful_frames(frames: &[String]) -> Vec<String> {
     let named: Vec<(&str, String)> = frames
         .iter()
@@ -80,7 +81,11 @@ pub fn meaningful_frames(frames: &[String]) -> Vec<String> {
             .collect();
     }
     if kept.is_empty() {
-        kept = named.into_iter().map(|(_, function)| function).collect();
+        let innermost = frames.first().map(|frame| match frame.split_once('!') {
+            Some((_, symbol)) => function_name(symbol),
+            None => frame.clone(),
+        });
+        kept.extend(innermost);
     }
     kept.truncate(TOP);
     kept
@@ -167,6 +172,22 @@ mod tests {
         assert_ne!(
             meaningful_frames(&crash("strlen")),
             meaningful_frames(&crash("memcpy"))
+        );
+    }
+
+    #[test]
+    fn an_interpreter_that_has_warmed_up_makes_no_other_failure() {
+        let cold = frames(&[
+            "libc!kill",
+            "libpython!os_kill",
+            "libpython!cfunction_vectorcall",
+        ]);
+        let warm = frames(&["libc!kill", "libpython!os_kill", "libpython!_PyEval_Vector"]);
+        assert_eq!(meaningful_frames(&cold), meaningful_frames(&warm));
+        let bare = |offset: &str| frames(&[&format!("libc+{offset}"), "_ctypes!_ctypes_callproc"]);
+        assert_ne!(
+            meaningful_frames(&bare("0x48c30")),
+            meaningful_frames(&bare("0x156200"))
         );
     }
 

@@ -87,11 +87,10 @@ fn every_planted_failure_is_found_classified_and_confirmed_and_no_input_is_lost(
         );
         assert!(ids[0].starts_with(&wanted), "{ids:?} is no {wanted}");
         let folder = context.path("out/findings").join(&ids[0]);
-        assert_eq!(
-            names(&folder),
-            ["finding.json", "input.json", "log.txt", "reproduce.py"],
-            "{title}"
-        );
+        let files = names(&folder);
+        for file in support::FINDING_FILES {
+            assert!(files.iter().any(|name| name == file), "{title}: {files:?}");
+        }
         let finding: Value =
             serde_json::from_slice(&std::fs::read(folder.join("finding.json")).unwrap()).unwrap();
         assert!(
@@ -110,6 +109,9 @@ fn every_planted_failure_is_found_classified_and_confirmed_and_no_input_is_lost(
 fn unpleasant_but_correct_functions_give_no_finding() {
     let context = TestContext::new();
     let ran = run(context.fuzz_planted(HARMLESS).args([
+        // Text that is none is a failure of its own kind: see the next test.
+        "--oracles",
+        "-message",
         "--mode",
         "conform",
         "--mutate-p",
@@ -125,6 +127,25 @@ fn unpleasant_but_correct_functions_give_no_finding() {
     }
     assert_eq!(summary["apis"].as_array().unwrap().len(), HARMLESS.len());
     assert_eq!(summary["findings"], 0);
+}
+
+#[test]
+fn a_message_that_is_no_text_is_one_finding() {
+    let context = TestContext::new();
+    let ran = run(context.fuzz_planted(&["undecodable_text", "reject"]).args([
+        "--max-iter",
+        "400",
+        "--oracles",
+        "message",
+        "--json",
+    ]));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let findings = names(&context.path("out/findings"));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert!(
+        findings[0].starts_with("planted.undecodable_text-wrong-result"),
+        "{findings:?}"
+    );
 }
 
 #[test]

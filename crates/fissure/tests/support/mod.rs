@@ -66,6 +66,15 @@ impl TestContext {
     }
 }
 
+/// What the folder of every finding holds.
+pub const FINDING_FILES: &[&str] = &[
+    "finding.json",
+    "input.json",
+    "issue.md",
+    "log.txt",
+    "reproduce.py",
+];
+
 pub fn planted() -> PathBuf {
     fissure_testing::root().join("testdata/planted")
 }
