@@ -278,6 +278,8 @@ def start(adapter, settings, descriptors, parent):
     if settings["confine_signals"]:
         native.confine_signals()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # Ignored when Fissure was started in the background: what an input does must not depend on that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     endpoint = socket.socket(fileno=channel)
     if settings["task"] == "describe":
         describe_module.serve(adapter, endpoint)
