@@ -88,13 +88,9 @@ fn first_crash(library: &Library, title: &str, seed: u64) -> anyhow::Result<Opti
     let scratch = tempfile::tempdir()?;
     let pool = library.pool(scratch.path(), 1)?;
     let mut found = None;
-    let specs = library.specs()?;
-    let spec = specs
-        .iter()
-        .find(|spec| spec.api.title == title)
-        .ok_or_else(|| anyhow::anyhow!("no constraint file for {title}"))?;
+    let spec = library.spec(title)?;
     let options = GenerateOptions::default();
-    run_api(&pool, spec, options, seed, INPUTS, |input, execution| {
+    run_api(&pool, &spec, options, seed, INPUTS, |input, execution| {
         if let Outcome::Crash { .. } = execution.outcome {
             found = Some(input.number);
         }

@@ -63,10 +63,33 @@ impl Library {
         })?)
     }
 
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        fissure_testing::shared(&format!("data/docter/{}", self.files))
+            .context("no constraint files beside the checkout")
+    }
+
+    /// The spec of one title, as `fissure fuzz` reads it. Files are named after their titles, most
+    /// of them in lower case.
+    pub fn spec(&self, title: &str) -> anyhow::Result<Spec> {
+        let folder = self.folder()?;
+        let named = [title.to_owned(), title.to_lowercase()];
+        let paths: Vec<PathBuf> = named
+            .iter()
+            .map(|name| folder.join(format!("{name}.yaml")))
+            .filter(|path| path.is_file())
+            .collect();
+        let loaded = fissure_spec::load_paths(&paths).loaded;
+        let spec = loaded
+            .into_iter()
+            .map(|loaded| loaded.spec)
+            .find(|spec| spec.api.title == title)
+            .with_context(|| format!("no constraint file for {title}"))?;
+        Ok(fissure_spec::repair(&spec).0)
+    }
+
     /// Its specs, read as `fissure fuzz` reads them, without those that are never run unasked.
     pub fn specs(&self) -> anyhow::Result<Vec<Spec>> {
-        let folder: PathBuf = fissure_testing::shared(&format!("data/docter/{}", self.files))
-            .context("no constraint files beside the checkout")?;
+        let folder = self.folder()?;
         let denied = DenyList::built_in();
         let loaded = fissure_spec::load_paths(&[folder]).loaded.into_iter();
         Ok(loaded
