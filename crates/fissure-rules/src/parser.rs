@@ -1,9 +1,11 @@
 //! Tokens to syntax: precedence climbing, with a limit on nesting, never a panic.
 
+mod types;
+
 use crate::error::{RuleError, nearest};
 use crate::function::Function;
 use crate::lexer::{Token, tokens};
-use crate::syntax::{Collection, Declaration, Expression, Kind, Operator, Quantifier, Rule, Span};
+use crate::syntax::{Collection, Expression, Kind, Operator, Quantifier, Rule, Span};
 use crate::types::Type;
 
 /// Rules that people and learners write have less than ten levels; the limit keeps every
@@ -146,27 +148,6 @@ impl Parser {
         Ok(())
     }
 
-    fn declarations(&mut self) -> Result<Vec<Declaration>, RuleError> {
-        let help = "a rule is written {x: tensor, n: int} |= n <= ndim(x)";
-        self.expect("{", "before the parameters of the rule")
-            .map_err(|error| error.with_help(help))?;
-        let mut params: Vec<Declaration> = Vec::new();
-        while !self.take("}") {
-            if !params.is_empty() {
-                self.expect(",", "between parameters")?;
-            }
-            let (name, span) = self.identifier("the name of a parameter")?;
-            if params.iter().any(|param| param.name == name) {
-                let message = format!("the parameter `{name}` is declared twice");
-                return Err(RuleError::new(message, span));
-            }
-            self.expect(":", "before the type of the parameter")?;
-            let of = self.union()?;
-            params.push(Declaration { name, of });
-        }
-        Ok(params)
-    }
-
     fn identifier(&mut self, what: &str) -> Result<(String, Span), RuleError> {
         match self.peek().clone() {
             Token::Word(name) | Token::Quoted(name) => Ok((name, self.next().1)),
@@ -180,50 +161,6 @@ impl Parser {
                 self.span(),
             )),
         }
-    }
-
-    fn union(&mut self) -> Result<Type, RuleError> {
-        let mut parts = vec![self.optional_type()?];
-        while self.take("|") {
-            parts.push(self.optional_type()?);
-        }
-        Ok(Type::any_of(parts))
-    }
-
-    fn optional_type(&mut self) -> Result<Type, RuleError> {
-        self.deeper()?;
-        let (word, span) = self.identifier("a type")?;
-        let mut of = match word.as_str() {
-            "list" | "tuple" => {
-                self.expect("(", &format!("after `{word}`"))
-                    .map_err(|error| error.with_help("write what it holds: list(int)"))?;
-                let item = Box::new(self.union()?);
-                self.expect(")", "after the type of the items")?;
-                if word == "list" {
-                    Type::List(item)
-                } else {
-                    Type::Tuple(item)
-                }
-            }
-            word => match Type::PLAIN.into_iter().find(|(name, _)| *name == word) {
-                Some((_, of)) => of,
-                None => {
-                    let names = Type::PLAIN.map(|(name, _)| name);
-                    let known = names.iter().copied().chain(["list(…)", "tuple(…)"]);
-                    let help = match nearest(word, names) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => format!("types are {}", known.collect::<Vec<_>>().join(", ")),
-                    };
-                    let error = RuleError::new(format!("unknown type `{word}`"), span);
-                    return Err(error.with_help(help));
-                }
-            },
-        };
-        if self.take("?") {
-            of = of.optional();
-        }
-        self.nesting -= 1;
-        Ok(of)
     }
 
     /// An expression of operators that bind at least as tightly as `least`.
