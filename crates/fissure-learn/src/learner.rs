@@ -1,0 +1,421 @@
+//! The loop: learn rules, ask the library where they are wrong, learn again.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use fissure_execute::Pool;
+use fissure_model::{Api, ConcreteInput, Execution};
+use fissure_rules::{Datum, Declaration, Evidence, Type};
+use fissure_solve::Random;
+
+use crate::cover::{Clause, Strictness, cover};
+use crate::error::LearnError;
+use crate::evaluate::{self, Evaluation};
+use crate::invariants::{self, Invariants};
+use crate::mutate::mutate;
+use crate::params::{Call, Observed, Parameters};
+use crate::runner::{Answer, Runner};
+use crate::spec::CallSampler;
+use crate::templates;
+use crate::vocabulary::{Vocabulary, type_of};
+
+#[derive(Clone, Debug)]
+pub struct LearnOptions {
+    pub seed: u64,
+    /// Time for one API; the rules found so far are kept when it is over.
+    pub time: Duration,
+    /// Calls made from the seeds by one step.
+    pub mutants: usize,
+    /// Keep a part of the seeds apart and measure precision and recall.
+    pub evaluate: bool,
+}
+
+impl Default for LearnOptions {
+    fn default() -> Self {
+        LearnOptions {
+            seed: 0,
+            time: Duration::from_secs(40),
+            mutants: 2400,
+            evaluate: false,
+        }
+    }
+}
+
+/// What was learned about one API.
+#[derive(Debug)]
+pub struct Learned {
+    pub invariants: Invariants,
+    pub evaluation: Option<Evaluation>,
+    pub executed: u64,
+    pub rounds: usize,
+    pub time: Duration,
+    /// Inputs that ended their process while learning.
+    pub crashes: Vec<(ConcreteInput, Execution)>,
+}
+
+/// Inputs drawn from the rules in each round.
+const SAMPLES: usize = 240;
+/// Inputs that break one rule, in each round in which the rule is new.
+const CHALLENGES: usize = 10;
+const ROUNDS: usize = 12;
+/// Share of accepted samples at which learning is done.
+const ENOUGH: f64 = 0.99;
+/// Rules that forbid accepted inputs are allowed when exact ones do not reach this.
+const TOLERATE_BELOW: f64 = 0.975;
+
+/// Learns the rules of one API from calls that it is known to accept.
+pub fn learn(
+    pool: &Pool,
+    api: Api,
+    observed: &[Observed],
+    options: &LearnOptions,
+    stop: &AtomicBool,
+) -> Result<Learned, LearnError> {
+    let begin = Instant::now();
+    let params = parameters(pool, &api, observed)?;
+    let mut calls: Vec<Call> = observed
+        .iter()
+        .filter_map(|seen| params.bind(seen))
+        .collect();
+    let mut params = params;
+    calls.retain(|call| {
+        let data = params.data(call);
+        data.iter().all(|datum| type_of(datum).is_some())
+    });
+    params.keep_given(&mut calls);
+    let title = api.title.clone();
+    let library = format!("{} {}", api.package, pool.info().library_version);
+    let mut runner = Runner::new(pool, Arc::new(api), stop);
+    let answers = runner.run(&params, &calls)?;
+    let seeds: Vec<Call> = calls
+        .iter()
+        .zip(&answers)
+        .filter(|(_, answer)| **answer == Answer::Accepted)
+        .map(|(call, _)| call.clone())
+        .collect();
+    if seeds.is_empty() {
+        return Err(LearnError::NoSeeds {
+            api: title,
+            reason: format!("{} were tried", observed.len()),
+        });
+    }
+    let (seeds, apart) = evaluate::split(seeds, options.evaluate);
+    let types = declared_types(&params, &seeds);
+    let declarations: Vec<Declaration> = params
+        .0
+        .iter()
+        .zip(types)
+        .map(|(param, of)| Declaration {
+            name: param.name.clone(),
+            of,
+        })
+        .collect();
+    let mut learner = Learner {
+        vocabulary: Vocabulary::new(declarations),
+        params,
+        runner,
+        random: Random::new(Random::key(options.seed, &title), 0),
+        seed: options.seed,
+        deadline: begin + options.time,
+        accepted: Vec::new(),
+        rejected: Vec::new(),
+        kinds: Vec::new(),
+        words: Vec::new(),
+        kind_of: HashMap::new(),
+        seen: HashSet::new(),
+    };
+    learner.explore(&seeds, options.mutants)?;
+    templates::instantiate(&mut learner.vocabulary, &learner.accepted);
+    let (clauses, rounds) = learner.refine()?;
+    let time = begin.elapsed();
+    let invariants = Invariants {
+        file: invariants::file(
+            &title,
+            &library,
+            options.seed,
+            &learner.params,
+            &learner.vocabulary.params,
+            &clauses,
+            learner.evidence(&clauses),
+        ),
+    };
+    let evaluation = if options.evaluate {
+        Some(evaluate::measure(&mut learner, &clauses, &apart)?)
+    } else {
+        None
+    };
+    Ok(Learned {
+        invariants,
+        evaluation,
+        executed: learner.runner.executed,
+        rounds,
+        time,
+        crashes: learner.runner.crashes,
+    })
+}
+
+/// The parameters as the library declares them, of the call on a constructed object too.
+fn parameters(pool: &Pool, api: &Api, observed: &[Observed]) -> Result<Parameters, LearnError> {
+    let signature = pool.describe(&api.path)?;
+    if let Some(reason) = &signature.missing {
+        return Err(LearnError::Missing {
+            api: api.title.clone(),
+            reason: reason.clone(),
+        });
+    }
+    let call = if api.layer {
+        Some(pool.describe(&format!("{}.forward", api.path))?)
+    } else {
+        None
+    };
+    let method = api.path.starts_with("torch.Tensor.");
+    Ok(Parameters::declared(
+        &signature,
+        call.as_ref(),
+        method,
+        observed,
+    ))
+}
+
+/// Every type that a known call gives a parameter.
+fn declared_types(params: &Parameters, seeds: &[Call]) -> Vec<Type> {
+    let mut types: Vec<Vec<Type>> = vec![Vec::new(); params.0.len()];
+    let mut empty_list = vec![false; params.0.len()];
+    for call in seeds {
+        for (at, datum) in params.data(call).iter().enumerate() {
+            match datum {
+                Datum::List(items) if items.is_empty() => empty_list[at] = true,
+                datum => types[at].extend(type_of(datum)),
+            }
+        }
+    }
+    types
+        .into_iter()
+        .zip(empty_list)
+        .map(|(mut types, empty_list)| {
+            if empty_list && !types.iter().any(Type::is_sequence) {
+                types.push(Type::list(Type::Int));
+            }
+            if types.is_empty() {
+                types.push(Type::None);
+            }
+            Type::any_of(types)
+        })
+        .collect()
+}
+
+/// Everything known about one API while its rules are learned.
+pub(crate) struct Learner<'a> {
+    pub vocabulary: Vocabulary,
+    pub params: Parameters,
+    pub runner: Runner<'a>,
+    pub random: Random,
+    pub seed: u64,
+    deadline: Instant,
+    accepted: Vec<Vec<Datum>>,
+    rejected: Vec<Vec<Datum>>,
+    /// Of each rejected input, the number of its kind.
+    kinds: Vec<u32>,
+    /// The library's words for each kind, from the first input of it.
+    words: Vec<String>,
+    kind_of: HashMap<String, u32>,
+    seen: HashSet<String>,
+}
+
+impl Learner<'_> {
+    fn has_declared_types(&self, data: &[Datum]) -> bool {
+        let declared = &self.vocabulary.params;
+        data.iter()
+            .zip(declared)
+            .all(|(datum, declared)| datum.is(&declared.of))
+    }
+
+    /// Runs calls and remembers what was not known. Gives how many were accepted, of how many that
+    /// got an answer.
+    pub fn ask(&mut self, calls: &[Call]) -> Result<(Vec<bool>, usize), LearnError> {
+        let answers = self.runner.run(&self.params, calls)?;
+        let mut accepted = Vec::new();
+        let mut known = 0;
+        for (call, answer) in calls.iter().zip(answers) {
+            accepted.push(answer == Answer::Accepted);
+            known += usize::from(answer != Answer::Unknown);
+            let data = self.params.data(call);
+            if !self.has_declared_types(&data) || !self.seen.insert(format!("{data:?}")) {
+                continue;
+            }
+            match answer {
+                Answer::Accepted => self.accepted.push(data),
+                Answer::Rejected(message) => {
+                    let kind = self.kind(&message);
+                    self.kinds.push(kind);
+                    self.rejected.push(data);
+                }
+                Answer::Unknown => {}
+            }
+        }
+        Ok((accepted, known))
+    }
+
+    fn kind(&mut self, message: &str) -> u32 {
+        let masked = mask(message);
+        let words = &mut self.words;
+        *self.kind_of.entry(masked).or_insert_with(|| {
+            words.push(message.lines().next().map_or("", |line| line).to_owned());
+            (words.len() - 1) as u32
+        })
+    }
+
+    /// The seeds, their neighbours, and the neighbours of accepted neighbours.
+    fn explore(&mut self, seeds: &[Call], mutants: usize) -> Result<(), LearnError> {
+        self.ask(seeds)?;
+        let mut bases = seeds.to_vec();
+        for _ in 0..3 {
+            let mut calls: Vec<Call> = Vec::with_capacity(mutants / 3);
+            for _ in 0..mutants / 3 {
+                let base = self.random.index(bases.len());
+                calls.push(mutate(&bases[base], seeds, &mut self.random));
+            }
+            calls.retain(|call| self.has_declared_types(&self.params.data(call)));
+            let (accepted, _) = self.ask(&calls)?;
+            let good = calls.into_iter().zip(accepted);
+            bases.extend(good.filter(|(_, accepted)| *accepted).map(|(call, _)| call));
+        }
+        Ok(())
+    }
+
+    /// Learns, draws from what was learned, breaks each rule, and learns again from the answers.
+    fn refine(&mut self) -> Result<(Vec<Clause>, usize), LearnError> {
+        let mut challenged: HashMap<String, usize> = HashMap::new();
+        let mut clauses = Vec::new();
+        let mut best: Option<(f64, Vec<Clause>)> = None;
+        let mut tolerance = 0;
+        for round in 0..ROUNDS {
+            templates::fit(&mut self.vocabulary, &self.accepted);
+            self.vocabulary.observe(&self.accepted, &self.rejected);
+            clauses = cover(&self.vocabulary, &self.kinds, Strictness { tolerance });
+            let (share, drawn) = self.draw(&clauses, round)?;
+            let wrong = self.challenge(&clauses, &mut challenged, round)?;
+            if drawn > 0
+                && best
+                    .as_ref()
+                    .is_none_or(|(before, _)| share >= *before - 0.01)
+            {
+                best = Some((share, clauses.clone()));
+            }
+            let late = round + 1 == ROUNDS || Instant::now() > self.deadline;
+            if (share >= ENOUGH && wrong == 0 && drawn > 0) || late {
+                return Ok((pick(best, clauses), round + 1));
+            }
+            // Exact rules had their chance.
+            if round >= 6 && share < TOLERATE_BELOW {
+                tolerance = self.accepted.len() * (round - 5) / 250;
+            }
+        }
+        Ok((pick(best, clauses), ROUNDS))
+    }
+
+    /// The accepted share of inputs that satisfy all rules, and their number.
+    fn draw(&mut self, clauses: &[Clause], round: usize) -> Result<(f64, usize), LearnError> {
+        let rules = clauses.iter().map(|clause| clause.rule.clone()).collect();
+        let seed = self.seed.wrapping_add(1000 + round as u64);
+        let mut sampler = CallSampler::new(&self.vocabulary.params, rules, seed);
+        let calls = sampler.take(&self.params, SAMPLES);
+        let (accepted, known) = self.ask(&calls)?;
+        let good = accepted.iter().filter(|accepted| **accepted).count();
+        let share = if known == 0 {
+            0.0
+        } else {
+            good as f64 / known as f64
+        };
+        Ok((share, known))
+    }
+
+    /// Breaks each rule that was not broken before; gives how many rules were wrong.
+    fn challenge(
+        &mut self,
+        clauses: &[Clause],
+        challenged: &mut HashMap<String, usize>,
+        round: usize,
+    ) -> Result<usize, LearnError> {
+        let rules: Vec<_> = clauses.iter().map(|clause| clause.rule.clone()).collect();
+        let mut wrong = 0;
+        for (number, clause) in clauses.iter().enumerate() {
+            let times = challenged.entry(clause.text.clone()).or_insert(0);
+            *times += 1;
+            if *times > 2 || Instant::now() > self.deadline {
+                continue;
+            }
+            let seed = self.seed.wrapping_add((round * 1000 + number) as u64);
+            let sampler =
+                CallSampler::breaking(&self.vocabulary.params, rules.clone(), number, seed);
+            let Some(mut sampler) = sampler else { continue };
+            let calls = sampler.take(&self.params, CHALLENGES);
+            let (accepted, _) = self.ask(&calls)?;
+            wrong += usize::from(accepted.contains(&true));
+        }
+        Ok(wrong)
+    }
+
+    /// What speaks for each rule.
+    pub fn evidence(&self, clauses: &[Clause]) -> Vec<Evidence> {
+        let breaks = |clause: &Clause, input: &[Datum]| {
+            clause.rule.rule.answer(input, &clause.rule.binding) == fissure_rules::Answer::Broken
+        };
+        let only_broken = |input: &[Datum]| {
+            let mut broken = (0..clauses.len()).filter(|at| breaks(&clauses[*at], input));
+            match (broken.next(), broken.next()) {
+                (Some(only), None) => Some(only),
+                _ => None,
+            }
+        };
+        let mut kinds: Vec<HashMap<u32, u64>> = vec![HashMap::new(); clauses.len()];
+        for (input, kind) in self.rejected.iter().zip(&self.kinds) {
+            if let Some(only) = only_broken(input) {
+                *kinds[only].entry(*kind).or_insert(0) += 1;
+            }
+        }
+        let mut forbidden = vec![0; clauses.len()];
+        for input in &self.accepted {
+            if let Some(only) = only_broken(input) {
+                forbidden[only] += 1;
+            }
+        }
+        let evidence = clauses.iter().zip(kinds).zip(forbidden);
+        evidence
+            .map(|((clause, kinds), forbidden)| {
+                let satisfy = |input: &&Vec<Datum>| !breaks(clause, input);
+                let rejected: u64 = kinds.values().sum();
+                let most = kinds.iter().max_by_key(|(kind, count)| (**count, **kind));
+                Evidence {
+                    accepted: Some(self.accepted.iter().filter(satisfy).count() as u64),
+                    rejected: Some((rejected, rejected + forbidden)),
+                    reason: most.map(|(kind, _)| self.words[*kind as usize].clone()),
+                }
+            })
+            .collect()
+    }
+}
+
+fn pick(best: Option<(f64, Vec<Clause>)>, last: Vec<Clause>) -> Vec<Clause> {
+    best.map_or(last, |(_, clauses)| clauses)
+}
+
+/// The message without what belongs to one input: numbers and quoted words.
+fn mask(message: &str) -> String {
+    let mut masked = String::with_capacity(message.len());
+    let mut digits = false;
+    for letter in message.chars().take(160) {
+        if letter.is_ascii_digit() {
+            if !digits {
+                masked.push('#');
+            }
+            digits = true;
+        } else {
+            digits = false;
+            masked.push(letter);
+        }
+    }
+    masked
+}

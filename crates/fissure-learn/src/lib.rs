@@ -1,0 +1,30 @@
+//! Behaviour → rules: what an API accepts, learned from accepted and rejected inputs.
+//!
+//! [`Seeds`] are calls that the library is known to accept. [`learn`] asks the library about
+//! neighbours of them, finds the rules that allow every accepted input and explain the rejected
+//! ones, draws inputs from the rules and inputs that break one rule each, and learns again from
+//! the answers. [`Invariants`] is the file of what was learned.
+
+mod bits;
+mod cover;
+mod diversity;
+mod error;
+mod evaluate;
+mod invariants;
+mod learner;
+mod mutate;
+mod params;
+mod runner;
+mod seeds;
+mod spec;
+mod templates;
+mod vocabulary;
+
+pub use diversity::{Diversity, DiversityReport};
+pub use error::LearnError;
+pub use evaluate::Evaluation;
+pub use invariants::Invariants;
+pub use learner::{LearnOptions, Learned, learn};
+pub use params::{Call, Observed, Parameter, Parameters, Place};
+pub use seeds::{Seeds, read_calls};
+pub use spec::{CallSampler, limits};

@@ -1,0 +1,120 @@
+//! Runs calls and says which the library accepts.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fissure_execute::{Batch, Event, Pool};
+use fissure_model::{Api, ConcreteInput, Execution, Outcome};
+
+use crate::error::LearnError;
+use crate::params::{Call, Parameters};
+
+const BATCH: usize = 256;
+
+/// What the library said to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Accepted,
+    /// With its own words.
+    Rejected(String),
+    /// Says nothing about the call.
+    Unknown,
+}
+
+/// Runs the calls of one API, one batch after the other.
+pub(crate) struct Runner<'a> {
+    pool: &'a Pool,
+    api: Arc<Api>,
+    stop: &'a AtomicBool,
+    number: u64,
+    pub executed: u64,
+    /// Inputs that ended their process, and how.
+    pub crashes: Vec<(ConcreteInput, Execution)>,
+}
+
+impl<'a> Runner<'a> {
+    pub fn new(pool: &'a Pool, api: Arc<Api>, stop: &'a AtomicBool) -> Self {
+        Runner {
+            pool,
+            api,
+            stop,
+            number: 0,
+            executed: 0,
+            crashes: Vec::new(),
+        }
+    }
+
+    /// One answer for each call.
+    pub fn run(&mut self, params: &Parameters, calls: &[Call]) -> Result<Vec<Answer>, LearnError> {
+        let mut answers = vec![Answer::Unknown; calls.len()];
+        let mut positions = Vec::new();
+        let mut inputs = Vec::new();
+        for (position, call) in calls.iter().enumerate() {
+            if let Some(input) = params.concrete(call, self.number) {
+                self.number += 1;
+                positions.push(position);
+                inputs.push(input);
+            }
+        }
+        for (inputs, positions) in inputs.chunks(BATCH).zip(positions.chunks(BATCH)) {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(LearnError::Interrupted);
+            }
+            let executions = self.execute(inputs.to_vec())?;
+            for ((execution, position), input) in executions.into_iter().zip(positions).zip(inputs)
+            {
+                answers[*position] = answer(&execution.outcome);
+                if matches!(
+                    execution.outcome,
+                    Outcome::Crash { .. } | Outcome::Exit { .. }
+                ) {
+                    self.crashes.push((input.clone(), execution));
+                }
+            }
+        }
+        Ok(answers)
+    }
+
+    fn execute(&mut self, inputs: Vec<ConcreteInput>) -> Result<Vec<Execution>, LearnError> {
+        let count = inputs.len();
+        self.executed += count as u64;
+        self.pool.submit(Batch {
+            id: self.number,
+            api: Arc::clone(&self.api),
+            check_nan: false,
+            oracles: Arc::default(),
+            inputs,
+            abandoned: Arc::default(),
+        });
+        loop {
+            match self.pool.events().recv() {
+                Ok(Event::Done { executions, .. }) if executions.len() == count => {
+                    return Ok(executions);
+                }
+                // Told again with the batch.
+                Ok(Event::Abnormal { .. }) => {}
+                Ok(Event::Done { .. }) | Err(_) => {
+                    let reason = self.pool.failure();
+                    let reason = reason.unwrap_or_else(|| "a batch was cut short".into());
+                    return Err(LearnError::Stopped(reason));
+                }
+            }
+        }
+    }
+}
+
+fn answer(outcome: &Outcome) -> Answer {
+    match outcome {
+        Outcome::Accepted { .. } => Answer::Accepted,
+        Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
+            Answer::Rejected(format!("{}: {}", exception.class, exception.message))
+        }
+        Outcome::Crash { signal } => {
+            Answer::Rejected(format!("the process dies of signal {signal}"))
+        }
+        Outcome::Exit { code } => Answer::Rejected(format!("the process exits with {code}")),
+        Outcome::Timeout => Answer::Rejected("the call does not end".into()),
+        Outcome::OutOfMemory => Answer::Rejected("the call needs too much memory".into()),
+        Outcome::NotBuilt(_) => Answer::Unknown,
+    }
+}

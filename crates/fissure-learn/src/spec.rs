@@ -1,0 +1,90 @@
+//! Inputs drawn from learned rules, as calls.
+
+use fissure_generate::concrete_input;
+use fissure_model::{AbstractArgument, AbstractInput, AbstractValue, Intent, Passing, Value};
+use fissure_rules::{Datum, Declaration, DtypeSet};
+use fissure_solve::Random;
+use fissure_solve::rules::{BoundRule, Limits, RuleSampler, abstract_value};
+
+use crate::mutate::DTYPES;
+use crate::params::{Call, Parameters};
+
+/// How far generated values go: large tensors cost much and tell little, and rules are learned for
+/// the ordinary dtypes only.
+pub fn limits() -> Limits {
+    Limits {
+        maximum_dimension: 32,
+        dtypes: DtypeSet::of(DTYPES),
+        ..Limits::default()
+    }
+}
+
+/// Draws calls that satisfy rules.
+pub struct CallSampler {
+    sampler: RuleSampler,
+    random: Random,
+}
+
+impl CallSampler {
+    pub fn new(params: &[Declaration], rules: Vec<BoundRule>, seed: u64) -> Self {
+        CallSampler {
+            sampler: RuleSampler::new(params, rules, limits(), seed),
+            random: Random::new(Random::key(seed, "elements"), 0),
+        }
+    }
+
+    /// Draws calls that break rule number `broken` and satisfy all others.
+    pub fn breaking(
+        params: &[Declaration],
+        rules: Vec<BoundRule>,
+        broken: usize,
+        seed: u64,
+    ) -> Option<Self> {
+        Some(CallSampler {
+            sampler: RuleSampler::breaking(params, rules, broken, limits(), seed)?,
+            random: Random::new(Random::key(seed, "elements"), 1),
+        })
+    }
+
+    /// The next input as rules see it.
+    pub fn sample(&mut self) -> Option<Vec<Datum>> {
+        self.sampler.sample()
+    }
+
+    /// The next call; `None` when no further input is found.
+    pub fn next(&mut self, params: &Parameters) -> Option<Call> {
+        loop {
+            let data = self.sampler.sample()?;
+            let values: Result<Vec<AbstractValue>, _> = data.iter().map(abstract_value).collect();
+            // A fact that no fill gives: another input may do without it.
+            let Ok(values) = values else { continue };
+            return Some(params.call_of(concrete_values(values, &mut self.random)));
+        }
+    }
+
+    /// Up to `count` calls.
+    pub fn take(&mut self, params: &Parameters, count: usize) -> Vec<Call> {
+        std::iter::from_fn(|| self.next(params))
+            .take(count)
+            .collect()
+    }
+}
+
+fn concrete_values(values: Vec<AbstractValue>, random: &mut Random) -> Vec<Value> {
+    let arguments = values.into_iter().map(|value| AbstractArgument {
+        name: String::new(),
+        passing: Passing::Positional,
+        value,
+    });
+    let input = AbstractInput {
+        arguments: arguments.collect(),
+        layer_arguments: None,
+        intent: Intent::Conform,
+    };
+    let concrete = concrete_input(0, input, random);
+    concrete
+        .arguments
+        .into_iter()
+        .map(|argument| argument.value)
+        .collect()
+}

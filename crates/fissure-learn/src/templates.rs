@@ -1,0 +1,56 @@
+//! The statements that are tried, by the types of parameters they are about.
+
+mod several;
+mod single;
+
+use fissure_rules::{Datum, Type};
+
+use crate::vocabulary::Vocabulary;
+
+pub(crate) use single::fit;
+
+/// One parameter seen as one of its types.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    pub param: usize,
+    pub of: Type,
+    pub name: String,
+}
+
+impl View {
+    fn is_list_of(&self, item: &Type) -> bool {
+        matches!(&self.of, Type::List(of) if **of == *item)
+    }
+}
+
+/// Every parameter as each of its types.
+pub(crate) fn views(vocabulary: &Vocabulary) -> Vec<View> {
+    let mut found = Vec::new();
+    for (param, declaration) in vocabulary.params.iter().enumerate() {
+        for of in declaration.of.alternatives() {
+            found.push(View {
+                param,
+                of: of.clone(),
+                name: vocabulary.name(param),
+            });
+        }
+    }
+    found
+}
+
+/// Adds all statements about the parameters; constants come from what accepted inputs have.
+pub(crate) fn instantiate(vocabulary: &mut Vocabulary, accepted: &[Vec<Datum>]) {
+    let views = views(vocabulary);
+    for view in &views {
+        single::add(vocabulary, view, accepted);
+    }
+    for a in &views {
+        for b in &views {
+            if a.param != b.param {
+                several::add_pair(vocabulary, a, b);
+            }
+        }
+    }
+    several::add_triples(vocabulary, &views);
+    several::add_windows(vocabulary, &views);
+}

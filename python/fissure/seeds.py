@@ -1,0 +1,236 @@
+"""Calls that a library is known to accept, from the sample database in every PyTorch wheel.
+
+A script of its own, run once for many APIs, because importing the database takes longer than asking
+it. `FISSURE_SEEDS` in the environment is a JSON object: `apis` (names, or `null` for all), `most`
+(calls per API), `elements` (the largest tensor), `folder`. The folder gets one file of JSON lines per API,
+`{"arguments": […], "keywords": {…}, "call": null or {"arguments": …, "keywords": …}}`, values in the
+form of `fissure_model::Value`, and last `index.json` with the names that have any.
+"""
+
+import importlib.abc
+import importlib.machinery
+import itertools
+import json
+import os
+import sys
+import types
+import unittest
+import warnings
+
+
+class Absent(types.ModuleType):
+    """Stands for a package that PyTorch's test helpers import and that samples do not need."""
+
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        base = unittest.TestCase if name == "TestCase" else object
+        return type(name, (base,), {})
+
+
+class AbsentFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Comes last: a package that is really there is found by the others."""
+
+    NAMES = ("expecttest", "setuptools")
+
+    def find_spec(self, name, path, target=None):
+        if name.split(".")[0] in self.NAMES:
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return Absent(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+class NotPlain(Exception):
+    """A value that cannot be written as plain data."""
+
+
+#: Asked in this order, as far as an operator supports them.
+DTYPES = ("float32", "int64", "float64", "complex64", "bool", "bfloat16", "float16", "uint8", "int32")
+
+
+class Writer:
+    def __init__(self, torch, elements):
+        self.torch = torch
+        self.elements = elements
+
+    def tensor(self, value):
+        torch = self.torch
+        if value.layout is not torch.strided or value.is_quantized or value.device.type != "cpu":
+            raise NotPlain("a tensor that is not dense")
+        if value.numel() > self.elements:
+            raise NotPlain("a large tensor")
+        plain = value.detach().resolve_conj().resolve_neg().contiguous()
+        if plain.numel() == 0:
+            data = b""
+        else:
+            data = bytes(plain.reshape(-1).view(torch.uint8).tolist())
+        name = str(value.dtype).replace("torch.", "")
+        return {"dtype": name, "shape": list(value.shape), "data": {"pattern": data.hex()}}
+
+    def value(self, value):
+        torch = self.torch
+        if value is None:
+            return "none"
+        if isinstance(value, bool):
+            return {"bool": value}
+        if isinstance(value, int):
+            small = -(2 ** 63) <= value < 2 ** 63
+            return {"int": value if small else str(value)}
+        if isinstance(value, float):
+            return {"float": value if value - value == 0 else str(value)}
+        if isinstance(value, complex):
+            return {"complex": {"re": value.real, "im": value.imag}}
+        if isinstance(value, str):
+            return {"text": value}
+        if isinstance(value, torch.Tensor):
+            return {"tensor": self.tensor(value)}
+        if isinstance(value, torch.dtype):
+            return {"dtype": str(value).replace("torch.", "")}
+        if isinstance(value, (list, tuple)):
+            return {"list": [self.value(item) for item in value]}
+        raise NotPlain(type(value).__name__)
+
+    def call(self, arguments, keywords):
+        return {
+            "arguments": [self.value(item) for item in arguments],
+            "keywords": {name: self.value(item) for name, item in keywords.items()},
+        }
+
+
+def resolve(torch, path):
+    found = torch
+    for part in path.split(".")[1:]:
+        found = getattr(found, part, None)
+        if found is None:
+            return None
+    return found
+
+
+def path_of(torch, name):
+    """The public name of an operator of the database; None if it is a test of something else."""
+    for prefix in ("torch.", "torch.Tensor."):
+        if callable(resolve(torch, prefix + name)):
+            return prefix + name
+    return None
+
+
+def spread(items, most):
+    """Not the first ones: samples come in groups of similar ones."""
+    items = list(items)
+    if len(items) <= most:
+        return items
+    return [items[at * len(items) // most] for at in range(most)]
+
+
+def operator_calls(torch, operator, writer, most):
+    found = []
+    supported = operator.supported_dtypes("cpu")
+    dtypes = [getattr(torch, name) for name in DTYPES]
+    dtypes = [dtype for dtype in dtypes if dtype in supported]
+    for position, dtype in enumerate(dtypes):
+        share = most // 2 if position == 0 and len(dtypes) > 1 else most // max(len(dtypes), 2)
+        try:
+            samples = operator.sample_inputs("cpu", dtype, requires_grad=False)
+            samples = spread(itertools.islice(samples, 2000), max(share, 4))
+        except Exception:
+            # Samples of some operators need packages that are absent.
+            continue
+        for sample in samples:
+            try:
+                call = writer.call((sample.input,) + tuple(sample.args), sample.kwargs)
+            except NotPlain:
+                continue
+            call["call"] = None
+            found.append(call)
+    return found
+
+
+def module_calls(torch, module, writer, most):
+    found = []
+    for name in ("float32", "float64"):
+        for training in (True, False):
+            try:
+                inputs = module.module_inputs_func(
+                    module,
+                    device="cpu",
+                    dtype=getattr(torch, name),
+                    requires_grad=False,
+                    training=training,
+                )
+                inputs = spread(inputs, max(most // 4, 4))
+            except Exception:
+                continue
+            for one in inputs:
+                made, called = one.constructor_input, one.forward_input
+                try:
+                    call = writer.call(made.args, made.kwargs)
+                    call["call"] = None
+                    if called is not None:
+                        call["call"] = writer.call(called.args, called.kwargs)
+                except NotPlain:
+                    continue
+                found.append(call)
+    return found
+
+
+def databases(torch):
+    """(path, function that gives its calls) of everything the databases know."""
+    from torch.testing._internal import common_methods_invocations
+
+    for operator in common_methods_invocations.op_db:
+        path = path_of(torch, operator.name)
+        if path is not None and operator.variant_test_name in ("", "no_rounding_mode"):
+            yield path, operator_calls, operator
+    # Variants give more calls of an API that is known already.
+    for operator in common_methods_invocations.op_db:
+        path = path_of(torch, operator.name)
+        if path is not None and operator.variant_test_name not in ("", "no_rounding_mode"):
+            yield path, operator_calls, operator
+    try:
+        from torch.testing._internal import common_modules
+    except Exception:
+        return
+    for module in common_modules.module_db:
+        if module.module_cls.__module__.startswith("torch.nn.modules"):
+            yield "torch.nn." + module.module_cls.__name__, module_calls, module
+
+
+def main():
+    request = json.loads(os.environ["FISSURE_SEEDS"])
+    folder = request["folder"]
+    sys.meta_path.append(AbsentFinder())
+    warnings.simplefilter("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    wanted = None if request["apis"] is None else set(request["apis"])
+    writer = Writer(torch, request["elements"])
+    counts = {}
+    for path, calls, entry in databases(torch):
+        if wanted is not None and path not in wanted:
+            continue
+        try:
+            found = calls(torch, entry, writer, request["most"])
+        except Exception:
+            # One broken entry of the database says nothing about the others.
+            continue
+        if not found:
+            continue
+        with open(os.path.join(folder, path + ".jsonl"), "a") as file:
+            for call in found:
+                file.write(json.dumps(call) + "\n")
+        counts[path] = counts.get(path, 0) + len(found)
+    with open(os.path.join(folder, "index.json"), "w") as file:
+        json.dump(counts, file)
+
+
+if __name__ == "__main__":
+    main()
