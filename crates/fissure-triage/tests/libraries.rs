@@ -29,14 +29,20 @@ def dump(value):
         return "sparse " + dump(value.tostype("default"))
     if hasattr(value, "shape") and not isinstance(value, (type, numpy.dtype)):
         dtype = getattr(value.dtype, "name", None) or numpy.dtype(value.dtype).name
-        array = value.asnumpy() if hasattr(value, "asnumpy") else numpy.asarray(value)
+        for way in ("asnumpy", "numpy"):
+            if hasattr(value, way):
+                array = getattr(value, way)()
+                break
+        else:
+            array = numpy.asarray(value)
         return "%s %s %s" % (dtype, list(value.shape), array.tobytes().hex())
     return getattr(value, "name", None) or numpy.dtype(value).name
 
 
 PACKAGE.echo = lambda **arguments: arguments
-for name, value in call().items():
-    print("%s=%s" % (name, dump(value)))
+lines = ["%s=%s" % (name, dump(value)) for name, value in call().items()]
+# At once and last: what the library writes to standard error must not fall into a line.
+print("\n" + "\n".join(lines), flush=True)
 "#;
 
 fn run(python: &Path, text: &str) -> (ScriptEnd, String) {
