@@ -79,7 +79,10 @@ mod tests {
     #[test]
     fn what_was_announced_is_reported_only_if_the_process_ended() {
         let made = ("a".to_owned(), "1".to_owned());
-        assert_eq!(details(Outcome::Accepted { nan: false }), [made.clone()]);
+        assert_eq!(
+            details(Outcome::Accepted { nan: false }),
+            std::slice::from_ref(&made)
+        );
         let announced = ("b".to_owned(), "the process died of signal 8".to_owned());
         assert_eq!(details(Outcome::Crash { signal: 8 }), [made, announced]);
     }

@@ -13,11 +13,7 @@ use crate::options::TensorsAs;
 const MAX_LISTED: u64 = 4096;
 
 /// Fills the tensors of an abstract input with elements.
-pub fn concrete_input(
-    number: u64,
-    input: AbstractInput,
-    random: &mut Random,
-) -> ConcreteInput {
+pub fn concrete_input(number: u64, input: AbstractInput, random: &mut Random) -> ConcreteInput {
     let mut convert = |arguments: Vec<AbstractArgument>| -> Vec<Argument> {
         arguments
             .into_iter()
