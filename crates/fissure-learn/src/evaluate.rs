@@ -1,14 +1,17 @@
 //! How good learned rules are: precision and recall, on inputs that had no part in learning.
 
-use fissure_rules::Datum;
+use std::collections::HashSet;
+
+use fissure_rules::{Datum, Type};
 
 use crate::cover::Clause;
 use crate::error::LearnError;
 use crate::learner::Learner;
 use crate::mutate::mutate;
-use crate::params::Call;
+use crate::params::{Call, Parameters};
 use crate::runner::Answer;
 use crate::spec::CallSampler;
+use crate::vocabulary::type_of;
 
 /// Inputs drawn from the rules for the precision.
 const DRAWN: usize = 400;
@@ -46,23 +49,31 @@ fn share(part: usize, whole: usize) -> f64 {
     }
 }
 
-/// Keeps a third of the seeds apart, chosen by what they are, not by where they stand.
-pub(crate) fn split(seeds: Vec<Call>, evaluate: bool) -> (Vec<Call>, Vec<Call>) {
-    if !evaluate || seeds.len() < 3 {
+/// Keeps a third of the seeds apart, chosen by what they are, not by where they stand. Of each
+/// combination of types at least one seed stays: types come from seeds alone.
+pub(crate) fn split(
+    seeds: Vec<Call>,
+    params: &Parameters,
+    evaluate: bool,
+) -> (Vec<Call>, Vec<Call>) {
+    if !evaluate {
         return (seeds, Vec::new());
     }
-    let (apart, kept): (Vec<Call>, Vec<Call>) = seeds.into_iter().partition(|call| {
+    let (mut kept, mut apart) = (Vec::new(), Vec::new());
+    let mut known: HashSet<Vec<Option<Type>>> = HashSet::new();
+    for call in seeds {
+        let types = params.data(&call).iter().map(type_of).collect();
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in format!("{call:?}").bytes() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
-        (hash >> 32).is_multiple_of(3)
-    });
-    if kept.is_empty() {
-        (apart, kept)
-    } else {
-        (kept, apart)
+        if known.insert(types) || !(hash >> 32).is_multiple_of(3) {
+            kept.push(call);
+        } else {
+            apart.push(call);
+        }
     }
+    (kept, apart)
 }
 
 pub(crate) fn measure(

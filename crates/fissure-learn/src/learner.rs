@@ -60,6 +60,8 @@ const SAMPLES: usize = 240;
 /// Inputs that break one rule, in each round in which the rule is new.
 const CHALLENGES: usize = 10;
 const ROUNDS: usize = 12;
+/// Seeds that are tried without each of their arguments.
+const SHORTENED: usize = 8;
 /// Share of accepted samples at which learning is done.
 const ENOUGH: f64 = 0.99;
 /// Rules that forbid accepted inputs are allowed when exact ones do not reach this.
@@ -101,7 +103,13 @@ pub fn learn(
             reason: format!("{} were tried", observed.len()),
         });
     }
-    let (seeds, apart) = evaluate::split(seeds, options.evaluate);
+    let (seeds, apart) = evaluate::split(seeds, &params, options.evaluate);
+    let shorter = left_out(&params, &seeds);
+    let answers = runner.run(&params, &shorter)?;
+    let accepted = shorter.into_iter().zip(answers);
+    let accepted = accepted.filter(|(_, answer)| *answer == Answer::Accepted);
+    let mut seeds = seeds;
+    seeds.extend(accepted.map(|(call, _)| call));
     let types = declared_types(&params, &seeds);
     let declarations: Vec<Declaration> = params
         .0
@@ -177,6 +185,20 @@ fn parameters(pool: &Pool, api: &Api, observed: &[Observed]) -> Result<Parameter
         method,
         observed,
     ))
+}
+
+/// Seeds without one of their arguments: which parameters may be left out, and when.
+fn left_out(params: &Parameters, seeds: &[Call]) -> Vec<Call> {
+    let mut found: Vec<Call> = Vec::new();
+    for at in 0..params.0.len() {
+        let given = seeds.iter().filter(|call| call.values[at].is_some());
+        for call in given.take(SHORTENED) {
+            let mut shorter = call.clone();
+            shorter.values[at] = None;
+            found.push(shorter);
+        }
+    }
+    found
 }
 
 /// Every type that a known call gives a parameter.

@@ -34,6 +34,10 @@ enum Command {
     Bisect(Box<command::bisect::BisectArgs>),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
+    /// Learn what an API accepts, as rules with their evidence
+    Learn(Box<command::learn::LearnArgs>),
+    /// Draw abstract inputs from the rules of an API
+    Solve(command::solve::SolveArgs),
     /// Check and explain rules of what an API accepts
     Rules(command::rules::RulesArgs),
     /// List what counts as a failure
@@ -55,6 +59,8 @@ fn main() -> ExitCode {
         Command::Replay(args) => command::replay::run(*args),
         Command::Bisect(args) => command::bisect::run(*args),
         Command::Specs(args) => command::specs::run(args),
+        Command::Learn(args) => command::learn::run(*args),
+        Command::Solve(args) => command::solve::run(args),
         Command::Rules(args) => command::rules::run(args),
         Command::Oracles(args) => command::oracles::run(args),
         Command::Env(args) => command::env::run(args),

@@ -57,7 +57,7 @@ pub(super) fn add(vocabulary: &mut Vocabulary, view: &View, accepted: &[Vec<Datu
                 );
             }
         }
-        Type::Dtype => dtypes(vocabulary, view, &format!("dtype({x})")),
+        Type::Dtype => dtypes(vocabulary, view, x),
         Type::List(item) => list(vocabulary, view, item),
         _ => {}
     }
@@ -309,7 +309,7 @@ fn fit_to(vocabulary: &mut Vocabulary, accepted: &[&Vec<Datum>]) {
                     .collect();
                 if !dtypes.is_empty() {
                     let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
-                    let body = format!("dtype({x}) in {{{}}}", names.join(", "));
+                    let body = format!("{x} in {{{}}}", names.join(", "));
                     vocabulary.add(&own, body, None, 2);
                 }
             }

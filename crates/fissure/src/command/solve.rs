@@ -1,0 +1,168 @@
+//! `fissure solve`: abstract inputs from rules.
+
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
+#![expect(clippy::print_stderr, reason = "figures stay apart from the inputs")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use fissure_learn::{CallSampler, Diversity, Invariants, limits};
+use fissure_rules::Datum;
+use fissure_solve::rules::{abstract_value, contradiction};
+use serde_json::json;
+
+use super::session::seconds_of;
+use crate::exit_status::{ExitStatus, usage};
+
+/// Draw abstract inputs from the rules of an API, as JSON lines.
+///
+/// Each line has the seconds since the start and one value for each parameter. How many inputs are
+/// distinct, and how different they are, is said on standard error at the end.
+///
+/// Exit codes: 0 inputs were found, 1 there are none, 2 usage error.
+#[derive(Args, Debug)]
+pub struct SolveArgs {
+    /// The API, or a rule file
+    #[arg(value_name = "API|FILE")]
+    what: String,
+
+    /// Folder with the rule files
+    #[arg(long, value_name = "DIR", default_value = "invariants")]
+    rules: PathBuf,
+
+    /// Inputs at most
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    n: u64,
+
+    /// Seconds at most
+    #[arg(long, value_name = "SECONDS")]
+    time: Option<f64>,
+
+    /// Number that decides all random choices
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// Begin anew after so many inputs, so that an input may come again
+    #[arg(long, value_name = "N")]
+    regen: Option<u64>,
+
+    /// Only inputs that break this rule and no other
+    #[arg(long, value_name = "RULE")]
+    breaking: Option<String>,
+
+    /// Say which rules contradict each other when there are no inputs
+    #[arg(long)]
+    explain: bool,
+}
+
+pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
+    let time = args
+        .time
+        .map(|time| seconds_of(time, "--time"))
+        .transpose()?;
+    let path = find(&args)?;
+    let invariants = Invariants::load(&path).map_err(|error| usage(error.to_string()))?;
+    let params = invariants.file.declarations();
+    let names: Vec<String> = params.iter().map(|param| param.name.clone()).collect();
+    let mut diversity = Diversity::default();
+    let mut sampler = sampler(&args, &invariants, args.seed)?;
+    let begin = Instant::now();
+    let mut out = std::io::stdout().lock();
+    let mut since_start = 0;
+    let mut drawing = std::time::Duration::ZERO;
+    for number in 0..args.n {
+        if time.is_some_and(|time| begin.elapsed() >= time) {
+            break;
+        }
+        if args.regen.is_some_and(|every| since_start >= every) {
+            since_start = 0;
+            sampler = self::sampler(&args, &invariants, args.seed.wrapping_add(number))?;
+        }
+        let drawn = Instant::now();
+        let Some(input) = sampler.sample() else { break };
+        drawing += drawn.elapsed();
+        since_start += 1;
+        diversity.add(&names, &input);
+        writeln!(
+            out,
+            "{}",
+            line(begin.elapsed().as_secs_f64(), &names, &input)
+        )?;
+    }
+    drop(out);
+    let report = diversity.report();
+    eprintln!(
+        "{} inputs, {} distinct, {:.0} per second; {:.1} values per variable, distance {:.3}, entropy {:.2} bits",
+        report.inputs,
+        report.distinct,
+        report.inputs as f64 / drawing.as_secs_f64().max(1e-9),
+        report.values_per_variable,
+        report.distance,
+        report.entropy
+    );
+    if report.inputs > 0 {
+        return Ok(ExitStatus::NoFinding.into());
+    }
+    if args.explain {
+        explain(&invariants);
+    }
+    Ok(ExitStatus::Findings.into())
+}
+
+fn find(args: &SolveArgs) -> anyhow::Result<PathBuf> {
+    let named = Path::new(&args.what);
+    if named.is_file() {
+        return Ok(named.to_owned());
+    }
+    let path = args.rules.join(format!("{}.rules", args.what));
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(usage(format!(
+        "there is no {}: `fissure learn {}` makes it",
+        path.display(),
+        args.what
+    )))
+}
+
+fn sampler(args: &SolveArgs, invariants: &Invariants, seed: u64) -> anyhow::Result<CallSampler> {
+    match &args.breaking {
+        None => Ok(invariants.sampler(seed)),
+        Some(name) => invariants
+            .breaking(name, seed)
+            .ok_or_else(|| usage(format!("the file has no rule `{name}` that can be broken"))),
+    }
+}
+
+fn line(seconds: f64, names: &[String], input: &[Datum]) -> serde_json::Value {
+    let arguments: serde_json::Map<String, serde_json::Value> = names
+        .iter()
+        .zip(input)
+        .map(|(name, datum)| {
+            let value = match abstract_value(datum) {
+                Ok(value) => json!(value),
+                Err(unfillable) => json!({ "unfillable": unfillable.to_string() }),
+            };
+            (name.clone(), value)
+        })
+        .collect();
+    json!({ "seconds": seconds, "arguments": arguments })
+}
+
+fn explain(invariants: &Invariants) {
+    let params = invariants.file.declarations();
+    let rules = invariants.rules();
+    let against = contradiction(&params, &rules, &limits());
+    if against.is_empty() {
+        println!("the rules do not contradict each other");
+        return;
+    }
+    println!("these rules cannot hold together; without any one of them there are inputs:");
+    for number in against {
+        let rule = &invariants.file.rules[number];
+        println!("  {}: {}", rule.name, rule.rule);
+    }
+}
