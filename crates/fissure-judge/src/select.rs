@@ -26,14 +26,14 @@ pub const PROFILES: [Profile; 4] = [
         summary: "one minute, the cheap oracles",
         tier: Tier::Cheap,
         time: Some(Duration::from_secs(60)),
-        share: 0.05,
+        share: 0.02,
     },
     Profile {
         name: "ci",
         summary: "ten minutes, the default oracles",
         tier: Tier::Default,
         time: Some(Duration::from_secs(10 * 60)),
-        share: 0.1,
+        share: 0.03,
     },
     Profile {
         name: "nightly",
