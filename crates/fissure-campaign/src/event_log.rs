@@ -6,7 +6,7 @@
 //! next one to open the log cuts off; everything before it is good.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -94,20 +94,74 @@ impl Drop for EventLog {
     }
 }
 
+/// Follows a log that another process may be writing: each call gives the lines that came since.
+#[derive(Debug)]
+pub struct EventReader {
+    path: PathBuf,
+    /// Bytes of whole frames that were given out.
+    read: u64,
+    /// Lines that were given out.
+    lines: u64,
+}
+
+impl EventReader {
+    pub fn new(folder: &Path) -> EventReader {
+        EventReader {
+            path: folder.join(EVENTS_FILE),
+            read: 0,
+            lines: 0,
+        }
+    }
+
+    /// Calls `take` with every new record, in order. What is still being written waits for the next
+    /// call. A log that does not exist yet has nothing new; one that became shorter (its run was
+    /// begun anew) is an error.
+    pub fn read<T: DeserializeOwned>(&mut self, mut take: impl FnMut(T)) -> io::Result<()> {
+        let mut file = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        if file.metadata()?.len() < self.read {
+            let problem = "the log became shorter while it was read";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+        }
+        file.seek(SeekFrom::Start(self.read))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let (text, good) = whole_frames(&bytes);
+        self.read += good as u64;
+        for line in text.split(|byte| *byte == b'\n') {
+            if line.is_empty() {
+                continue;
+            }
+            self.lines += 1;
+            take(parse(line, self.lines)?);
+        }
+        Ok(())
+    }
+
+    /// Whether the log ends in the middle of a frame: it is being written, or its writer died.
+    pub fn has_torn_end(&self) -> io::Result<bool> {
+        Ok(std::fs::metadata(&self.path)?.len() > self.read)
+    }
+}
+
+fn parse<T: DeserializeOwned>(line: &[u8], number: u64) -> io::Result<T> {
+    serde_json::from_slice(line).map_err(|error| {
+        let problem = format!("event {number} is not understood: {error}");
+        io::Error::new(io::ErrorKind::InvalidData, problem)
+    })
+}
+
 /// Every record of a run folder's log, in order. A torn end is left out; a line that cannot be
 /// understood is an error.
 pub fn read_events<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<T>> {
     let path = folder.join(EVENTS_FILE);
     let (text, _) = whole_frames(&std::fs::read(&path)?);
     text.split(|byte| *byte == b'\n')
-        .enumerate()
-        .filter(|(_, line)| !line.is_empty())
-        .map(|(at, line)| {
-            serde_json::from_slice(line).map_err(|error| {
-                let problem = format!("event {} is not understood: {error}", at + 1);
-                io::Error::new(io::ErrorKind::InvalidData, problem)
-            })
-        })
+        .zip(1..)
+        .filter(|(line, _)| !line.is_empty())
+        .map(|(line, number)| parse(line, number))
         .collect()
 }
 
@@ -170,6 +224,32 @@ mod tests {
                 "{torn}"
             );
         }
+    }
+
+    #[test]
+    fn a_reader_that_follows_gets_each_line_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut reader = EventReader::new(folder.path());
+        let news = |reader: &mut EventReader| {
+            let mut news = Vec::new();
+            reader.read(|number: u64| news.push(number)).unwrap();
+            news
+        };
+        assert_eq!(news(&mut reader), [0u64; 0]);
+        log_of(folder.path(), 0..3);
+        assert_eq!(news(&mut reader), [0, 1, 2]);
+        let path = folder.path().join(EVENTS_FILE);
+        let before = std::fs::read(&path).unwrap().len();
+        log_of(folder.path(), 3..4);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..before + 3]).unwrap();
+        assert_eq!(news(&mut reader), [0u64; 0], "a torn line waits");
+        assert!(reader.has_torn_end().unwrap());
+        std::fs::write(&path, &whole).unwrap();
+        assert_eq!(news(&mut reader), [3]);
+        assert!(!reader.has_torn_end().unwrap());
+        std::fs::write(&path, []).unwrap();
+        assert!(reader.read(|_: u64| ()).is_err());
     }
 
     #[test]

@@ -9,11 +9,12 @@ use fissure_execute::Batch;
 use fissure_generate::Generator;
 use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Spec};
 
+use crate::behaviour::Behaviour;
 use crate::judging::Judging;
 use crate::keep::Keeper;
 use crate::restore::{RestoredBatch, RestoredLane};
 use crate::schedule::{LAG, batch_len};
-use crate::{ApiSummary, EndReason, OracleTally, RunOptions, StoreError, Tally};
+use crate::{ApiSummary, BehaviourCounts, EndReason, OracleTally, RunOptions, StoreError, Tally};
 
 /// Distinct rejection messages remembered per API; the rest are only counted.
 const REJECTIONS_KEPT: usize = 64;
@@ -88,6 +89,7 @@ pub struct Lane {
     end: Option<EndReason>,
     expired: bool,
     rejections: BTreeMap<String, u64>,
+    behaviour: Behaviour,
     /// What an interrupted process had done.
     restored: RestoredLane,
 }
@@ -156,6 +158,7 @@ impl Lane {
             end: Some(EndReason::Complete),
             expired: false,
             rejections: BTreeMap::new(),
+            behaviour: Behaviour::default(),
             restored: RestoredLane::default(),
         }
     }
@@ -336,6 +339,7 @@ impl Lane {
             }
             let kind = fissure_judge::kind(execution);
             self.tally.add(kind, &input.intent);
+            self.behaviour.observe(&input, kind);
             if let Outcome::Rejected(exception) | Outcome::NotBuilt(exception) = &execution.outcome
             {
                 self.count_rejection(&exception.class, &exception.message);
@@ -376,6 +380,7 @@ impl Lane {
         };
         for (input, kind) in inputs.into_iter().zip(&batch.outcomes) {
             self.tally.add(*kind, &input.intent);
+            self.behaviour.observe(&input, *kind);
             let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
             settled.outcomes.push((input.number, accepted));
             settled.ask(&self.api, &input, *kind);
@@ -454,7 +459,16 @@ impl Lane {
             findings: Vec::new(),
             notes: Vec::new(),
             rejections,
+            reached: self.reached(),
+            mutators: self.behaviour.mutators(),
+            constraints: self.behaviour.constraints(),
         }
+    }
+
+    /// How many distinct things the inputs so far have shown. Reasons for rejection are those that
+    /// this process has met.
+    pub fn reached(&self) -> BehaviourCounts {
+        self.behaviour.counts(self.rejections.len())
     }
 
     /// Ends the records of the API.

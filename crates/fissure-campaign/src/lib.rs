@@ -4,6 +4,7 @@
 //! happens as [`RunEvent`]s. What is found is on disk before the observer hears of it, so that
 //! killing the program loses nothing that was reported.
 
+mod behaviour;
 mod confirm;
 mod deny_list;
 mod event;
@@ -24,13 +25,14 @@ mod shrinker;
 mod store;
 mod tally;
 
+pub use behaviour::{BehaviourCounts, ConstraintEvidence, MutatorEvidence, OutcomeCounts};
 pub use deny_list::{Denied, DenyList, title_matches};
 pub use event::RunEvent;
-pub use event_log::{EVENTS_FILE, EventLog, read_events};
+pub use event_log::{EVENTS_FILE, EventLog, EventReader, read_events};
 pub use fresh::{Facts, facts, run_fresh};
 pub use judging::JudgingOptions;
 pub use options::RunOptions;
-pub use record::Record;
+pub use record::{Record, Stamped};
 pub use replayer::{StoredFinding, replay_finding, stored_findings};
 pub use run::{Campaign, CampaignError, Source};
 pub use saved::{SavedError, SavedInputs, read_saved};

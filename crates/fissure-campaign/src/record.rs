@@ -1,9 +1,11 @@
 //! One line of a run's event log.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use fissure_model::OutcomeKind;
 use serde::{Deserialize, Serialize};
 
-use crate::{ApiSummary, RunHeader};
+use crate::{ApiSummary, BehaviourCounts, RunHeader};
 
 /// What happened. `at` is the API's position in the run: overloads share a title.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -36,6 +38,9 @@ pub enum Record {
         outcomes: String,
         /// Seconds that a worker spent on it.
         busy: f64,
+        /// How many distinct things the API's inputs have shown up to here.
+        #[serde(default)]
+        reached: BehaviourCounts,
     },
     /// The oracles have looked at these inputs.
     Judged {
@@ -69,6 +74,29 @@ pub enum Record {
     End {
         interrupted: bool,
     },
+}
+
+/// A line as it stands in the log: what happened, and when.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Stamped<R = Record> {
+    /// Seconds since 1970; absent in logs of earlier versions.
+    #[serde(default)]
+    pub time: Option<f64>,
+    #[serde(flatten)]
+    pub record: R,
+}
+
+impl<R> Stamped<R> {
+    pub fn now(record: R) -> Self {
+        // A clock before 1970 gives no time rather than a wrong one.
+        let time = SystemTime::now().duration_since(UNIX_EPOCH);
+        Stamped {
+            time: time
+                .ok()
+                .map(|time| (time.as_secs_f64() * 1e3).round() / 1e3),
+            record,
+        }
+    }
 }
 
 /// The letter of an outcome in [`Record::Batch`].

@@ -129,6 +129,7 @@ impl Restored {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BehaviourCounts;
 
     fn batch(index: u64, first: u64, outcomes: &str) -> Record {
         Record::Batch {
@@ -142,6 +143,7 @@ mod tests {
             other: 0,
             outcomes: outcomes.into(),
             busy: 0.5,
+            reached: BehaviourCounts::default(),
         }
     }
 

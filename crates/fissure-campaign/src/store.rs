@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::RunSummary;
 use crate::event_log::EventLog;
-use crate::record::Record;
+use crate::record::{Record, Stamped};
 use crate::restore::Restored;
 
 const HEADER_FILE: &str = "run.json";
@@ -116,7 +116,7 @@ impl RunFolder {
 
     pub(crate) fn append(&mut self, record: &Record) -> Result<(), StoreError> {
         self.events
-            .append(record)
+            .append(&Stamped::now(record))
             .map_err(StoreError::at("write", self.events.path()))
     }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 use fissure_model::{Api, Intent, OutcomeKind};
 use serde::{Deserialize, Serialize};
 
+use crate::{BehaviourCounts, ConstraintEvidence, MutatorEvidence};
+
 /// Counts of one API.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
@@ -106,6 +108,15 @@ pub struct ApiSummary {
     pub notes: Vec<String>,
     /// The commonest reasons for rejection, most frequent first.
     pub rejections: Vec<(String, u64)>,
+    /// How many distinct things its inputs have shown.
+    #[serde(default)]
+    pub reached: BehaviourCounts,
+    /// What became of inputs with boundary cases.
+    #[serde(default)]
+    pub mutators: Vec<MutatorEvidence>,
+    /// What became of inputs that break one constraint.
+    #[serde(default)]
+    pub constraints: Vec<ConstraintEvidence>,
 }
 
 /// Counts of one oracle.

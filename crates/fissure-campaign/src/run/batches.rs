@@ -145,6 +145,7 @@ impl Run<'_> {
                 .map(|execution| letter(fissure_judge::kind(execution)))
                 .collect(),
             busy: busy.as_secs_f64(),
+            reached: lane.reached(),
         })?;
         (self.observer)(RunEvent::Progress {
             api: &lane.api,
