@@ -96,6 +96,8 @@ fn run(
         resume: false,
         shrink_time: None,
         confirm_runs: 1,
+        division: Default::default(),
+        pause: Default::default(),
     };
     let stop = AtomicBool::new(false);
     let campaign = Campaign {

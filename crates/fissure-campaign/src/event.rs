@@ -42,6 +42,8 @@ pub enum RunEvent<'a> {
         finding: &'a Finding,
         folder: PathBuf,
     },
+    /// A finding turned out to be the failure that another one tells.
+    Folded { id: &'a str, into: &'a str },
     /// All inputs of an API are done.
     Finished { summary: &'a ApiSummary },
     /// Something the user should know but that does not end the run.

@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fissure_execute::Batch;
 use fissure_generate::Generator;
 use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Spec};
 
 use crate::behaviour::Behaviour;
+use crate::clock::Clock;
 use crate::judging::Judging;
 use crate::keep::Keeper;
 use crate::restore::{RestoredBatch, RestoredLane};
 use crate::schedule::{LAG, batch_len};
-use crate::{ApiSummary, BehaviourCounts, EndReason, OracleTally, RunOptions, StoreError, Tally};
+use crate::{
+    ApiSummary, BehaviourCounts, EndReason, OracleTally, Part, RunOptions, StoreError, Tally,
+};
 
 /// Distinct rejection messages remembered per API; the rest are only counted.
 const REJECTIONS_KEPT: usize = 64;
@@ -24,6 +27,8 @@ struct Turn {
     /// Of an API that shows something new.
     full: Duration,
     now: Duration,
+    /// What the API's clock showed when it began.
+    began: Duration,
     over: bool,
     /// What had been new when the turn began.
     news: usize,
@@ -56,8 +61,9 @@ pub struct Lane {
     pub api: Arc<Api>,
     pub check_nan: bool,
     pub tally: Tally,
-    /// `None` when inputs are not generated but judged again.
+    /// `None` when the inputs are recorded already.
     keeper: Option<Keeper>,
+    /// `None` when inputs are not generated but judged again.
     generator: Option<Generator>,
     judging: Judging,
     /// Judging batches handed out and not back.
@@ -76,11 +82,10 @@ pub struct Lane {
     next_settled: u64,
     /// Batches that came back.
     completed: u64,
-    /// When the current turn began.
-    started: Instant,
-    /// What earlier turns took.
-    earlier: Duration,
+    /// Time under way, without that spent waiting for a turn.
+    clock: Clock,
     elapsed: Duration,
+    part: Part,
     turn: Option<Turn>,
     busy: Duration,
     hangs: u64,
@@ -100,18 +105,34 @@ impl Lane {
         api: Arc<Api>,
         spec: &Spec,
         generator: Generator,
-        keeper: Keeper,
+        keeper: Option<Keeper>,
         restored: RestoredLane,
+        weight: f64,
         options: &RunOptions,
     ) -> Self {
-        Lane {
+        let mut lane = Lane {
             restored,
             check_nan: options.check_nan && spec.check_nan,
-            keeper: Some(keeper),
+            keeper,
             generator: Some(generator),
             max_inputs: options.max_inputs,
             end: None,
             ..Lane::idle(api, options)
+        };
+        lane.take_share(weight);
+        lane.clock = Clock::starting_at(lane.restored.spent());
+        lane
+    }
+
+    /// Gives the API more or less than the usual.
+    fn take_share(&mut self, weight: f64) {
+        self.max_inputs = self
+            .max_inputs
+            .map(|inputs| (inputs as f64 * weight).ceil() as u64);
+        self.max_time = self.max_time.map(|time| time.mul_f64(weight));
+        if let Some(turn) = &mut self.turn {
+            turn.full = turn.full.mul_f64(weight);
+            turn.now = turn.full;
         }
     }
 
@@ -143,12 +164,13 @@ impl Lane {
             settled: BTreeMap::new(),
             next_settled: 0,
             completed: 0,
-            started: Instant::now(),
-            earlier: Duration::ZERO,
+            clock: Clock::starting_at(Duration::ZERO),
             elapsed: Duration::ZERO,
+            part: options.division.part,
             turn: options.turn.map(|full| Turn {
                 full,
                 now: full,
+                began: Duration::ZERO,
                 over: false,
                 news: 0,
             }),
@@ -163,17 +185,21 @@ impl Lane {
         }
     }
 
-    /// Time under way, without that spent waiting for a turn.
-    fn active(&self) -> Duration {
-        self.earlier + self.started.elapsed()
-    }
-
     fn turn_is_over(&mut self) -> bool {
-        let since = self.started.elapsed();
+        let elapsed = self.clock.elapsed();
         self.turn.as_mut().is_some_and(|turn| {
-            turn.over |= since >= turn.now;
+            turn.over |= elapsed.saturating_sub(turn.began) >= turn.now;
             turn.over
         })
+    }
+
+    /// The user wants a pause, or its end.
+    pub fn pause(&mut self, pause: bool) {
+        if pause {
+            self.clock.stand_still();
+        } else {
+            self.clock.go_on();
+        }
     }
 
     /// The turn is over and nothing is under way.
@@ -183,7 +209,7 @@ impl Lane {
 
     /// Leaves the place to another API.
     pub fn end_turn(&mut self) {
-        self.earlier = self.active();
+        self.clock.stand_still();
         let news = self.news();
         if let Some(turn) = &mut self.turn {
             turn.now = if news > turn.news {
@@ -197,8 +223,9 @@ impl Lane {
 
     /// Begins the next turn.
     pub fn begin_turn(&mut self) {
-        self.started = Instant::now();
+        self.clock.go_on();
         if let Some(turn) = &mut self.turn {
+            turn.began = self.clock.elapsed();
             turn.over = false;
         }
     }
@@ -212,6 +239,11 @@ impl Lane {
         self.rejections.len() + self.judging.kinds() + outcomes.count()
     }
 
+    /// Seconds under way.
+    pub fn spent(&self) -> f64 {
+        self.elapsed.as_secs_f64()
+    }
+
     pub fn max_inputs(&self) -> Option<u64> {
         self.max_inputs
     }
@@ -221,7 +253,15 @@ impl Lane {
         if self.end.is_some() || self.turn_is_over() {
             return None;
         }
-        if self.max_time.is_some_and(|limit| self.active() >= limit) {
+        if self.part == Part::Judge {
+            if !self.restored.batches.contains_key(&self.next_batch) {
+                self.end = Some(EndReason::Complete);
+                return None;
+            }
+        } else if self
+            .max_time
+            .is_some_and(|limit| self.clock.elapsed() >= limit)
+        {
             self.end = Some(EndReason::TimeUp);
             return None;
         }
@@ -285,6 +325,11 @@ impl Lane {
             // What came back after the last batch was generated has its turn now, in order.
             while self.settle() {}
         }
+        if self.part == Part::Fuzz {
+            // Chosen again, by the same rules, when the oracles have their turn.
+            self.judging.clear();
+            return None;
+        }
         let judged = &self.restored.judged;
         let (oracles, inputs) = self.judging.next(|number| !judged.contains(&number))?;
         self.judging_in_flight += 1;
@@ -303,7 +348,7 @@ impl Lane {
         self.judging_in_flight -= 1;
         self.judged += executions.len() as u64;
         self.busy += busy;
-        self.elapsed = self.active();
+        self.elapsed = self.clock.elapsed();
         for execution in executions {
             for cost in &execution.oracle_costs {
                 let tally = self.oracles.entry(cost.oracle.clone()).or_default();
@@ -355,7 +400,7 @@ impl Lane {
             keeper.flush()?;
         }
         self.busy += busy;
-        self.elapsed = self.active();
+        self.elapsed = self.clock.elapsed();
         self.settled.insert(index, settled);
         self.completed += 1;
         Ok(())
@@ -442,6 +487,15 @@ impl Lane {
     }
 
     pub fn summary(&self) -> ApiSummary {
+        if let Some(fuzzed) = &self.restored.fuzzed {
+            // The inputs ran in another process, which knows more than their outcomes.
+            return ApiSummary {
+                judged: self.judged,
+                oracles: self.oracles.clone(),
+                busy: self.busy,
+                ..ApiSummary::clone(fuzzed)
+            };
+        }
         let mut rejections: Vec<(String, u64)> = self
             .rejections
             .iter()

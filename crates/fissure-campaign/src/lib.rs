@@ -5,10 +5,12 @@
 //! killing the program loses nothing that was reported.
 
 mod behaviour;
+mod clock;
 mod confirm;
 mod deny_list;
 mod event;
 mod event_log;
+mod fold;
 mod fresh;
 mod judging;
 mod keep;
@@ -31,7 +33,7 @@ pub use event::RunEvent;
 pub use event_log::{EVENTS_FILE, EventLog, EventReader, read_events};
 pub use fresh::{Facts, facts, run_fresh};
 pub use judging::JudgingOptions;
-pub use options::RunOptions;
+pub use options::{Division, Part, RunOptions};
 pub use record::{Record, Stamped};
 pub use replayer::{StoredFinding, replay_finding, stored_findings};
 pub use run::{Campaign, CampaignError, Source};

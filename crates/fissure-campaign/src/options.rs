@@ -1,5 +1,7 @@
 //! What a run is asked to do, once the command line has been understood.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fissure_generate::GenerateOptions;
@@ -42,6 +44,35 @@ pub struct RunOptions {
     pub shrink_time: Option<Duration>,
     /// Runs of a finding's script in fresh processes, when all of them fail; more if one does not.
     pub confirm_runs: u32,
+    /// How the work is divided.
+    pub division: Division,
+    /// Set from outside: nothing new is begun, and no time counts, until it is unset.
+    pub pause: Arc<AtomicBool>,
+}
+
+/// How the work is divided among APIs and between processes.
+#[derive(Clone, Debug, Default)]
+pub struct Division {
+    /// How many times the usual share each API gets, by position; those beyond the end get it once.
+    pub weights: Vec<f64>,
+    pub part: Part,
+}
+
+/// What of the work a process does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    #[default]
+    All,
+    /// Inputs run; the oracles that call the API again do not look at them.
+    Fuzz,
+    /// The oracles look at the inputs that an earlier process ran; nothing new is generated.
+    Judge,
+}
+
+impl Division {
+    pub fn weight(&self, at: usize) -> f64 {
+        self.weights.get(at).copied().unwrap_or(1.0)
+    }
 }
 
 impl RunOptions {

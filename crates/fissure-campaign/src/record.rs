@@ -41,6 +41,12 @@ pub enum Record {
         /// How many distinct things the API's inputs have shown up to here.
         #[serde(default)]
         reached: BehaviourCounts,
+        /// Seconds since the run began; interruptions and pauses do not count.
+        #[serde(default)]
+        seconds: f64,
+        /// Seconds that its API had been under way.
+        #[serde(default)]
+        spent: f64,
     },
     /// The oracles have looked at these inputs.
     Judged {
@@ -66,6 +72,16 @@ pub enum Record {
         failures: u32,
         runs: u32,
         note: bool,
+    },
+    /// A finding turned out to be another API's, which the other one tells now.
+    Folded {
+        id: String,
+        into: String,
+    },
+    /// All inputs of an API have run; the oracles look at them in a process of their own.
+    Fuzzed {
+        at: usize,
+        summary: Box<ApiSummary>,
     },
     Finished {
         at: usize,

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use fissure_model::OutcomeKind;
 
-use crate::ApiSummary;
 use crate::event_log::read_events;
 use crate::record::{Record, outcome};
+use crate::{ApiSummary, EndReason};
 
 /// What of a run need not be done again.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Restored {
     /// Findings and notes that are written: API, id, whether it is a note.
     pub found: Vec<(usize, String, bool)>,
     pub flaky: u64,
+    /// Seconds that earlier processes were at work.
+    pub seconds: f64,
 }
 
 /// What of one API need not be done again.
@@ -28,6 +31,10 @@ pub struct RestoredLane {
     pub judged: HashSet<u64>,
     /// The API was done.
     pub finished: Option<Box<ApiSummary>>,
+    /// All its inputs had run, and the oracles had not looked at them.
+    pub fuzzed: Option<Box<ApiSummary>>,
+    /// Seconds it had been under way.
+    spent: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -37,6 +44,14 @@ pub struct RestoredBatch {
     pub busy: f64,
 }
 
+/// A failure that was seen and whose folder was not written when the process ended.
+struct Unwritten {
+    at: usize,
+    number: u64,
+    /// All inputs had run before: an oracle has seen it.
+    judging: bool,
+}
+
 impl RestoredBatch {
     fn holds(&self, number: u64) -> bool {
         (self.first..self.first + self.outcomes.len() as u64).contains(&number)
@@ -44,6 +59,11 @@ impl RestoredBatch {
 }
 
 impl RestoredLane {
+    /// Time it had been under way.
+    pub fn spent(&self) -> Duration {
+        Duration::try_from_secs_f64(self.spent).unwrap_or(Duration::ZERO)
+    }
+
     /// Whether the outcome of this input is known.
     pub fn holds(&self, number: u64) -> bool {
         self.batches.values().any(|batch| batch.holds(number))
@@ -58,8 +78,7 @@ impl Restored {
 
     fn of(records: Vec<Record>) -> Restored {
         let mut restored = Restored::default();
-        // Failures that were seen and whose folder was not written when the process ended.
-        let mut unwritten: HashMap<String, (usize, u64)> = HashMap::new();
+        let mut unwritten: HashMap<String, Unwritten> = HashMap::new();
         for record in records {
             match record {
                 Record::Batch {
@@ -68,8 +87,11 @@ impl Restored {
                     first,
                     outcomes,
                     busy,
+                    seconds,
+                    spent,
                     ..
                 } => {
+                    restored.seconds = restored.seconds.max(seconds);
                     let outcomes: Option<Vec<OutcomeKind>> =
                         outcomes.chars().map(outcome).collect();
                     // A letter of a later version: that batch runs again.
@@ -79,12 +101,20 @@ impl Restored {
                             outcomes,
                             busy,
                         };
-                        restored.lane(at).batches.insert(index, batch);
+                        let lane = restored.lane(at);
+                        lane.spent = lane.spent.max(spent);
+                        lane.batches.insert(index, batch);
                     }
                 }
                 Record::Judged { at, numbers, .. } => restored.lane(at).judged.extend(numbers),
                 Record::Seen { at, id, number, .. } => {
-                    unwritten.insert(id, (at, number));
+                    let judging = restored.lane(at).fuzzed.is_some();
+                    let seen = Unwritten {
+                        at,
+                        number,
+                        judging,
+                    };
+                    unwritten.insert(id, seen);
                 }
                 Record::Found {
                     at,
@@ -98,20 +128,28 @@ impl Restored {
                     restored.flaky += u64::from(!note && failures < runs);
                     restored.found.push((at, id, note));
                 }
+                // What the user interrupted is not done.
+                Record::Finished { summary, .. } | Record::Fuzzed { summary, .. }
+                    if summary.end == EndReason::Interrupted => {}
                 Record::Finished { at, summary } => {
                     restored.lane(at).finished = Some(summary);
                 }
+                Record::Fuzzed { at, summary } => restored.lane(at).fuzzed = Some(summary),
+                Record::Folded { id, .. } => restored.found.retain(|(_, found, _)| *found != id),
                 Record::Run(_)
                 | Record::Skipped { .. }
                 | Record::Started { .. }
                 | Record::End { .. } => {}
             }
         }
-        for (at, number) in unwritten.into_values() {
-            let lane = restored.lane(at);
+        for seen in unwritten.into_values() {
+            let lane = restored.lane(seen.at);
             lane.finished = None;
-            lane.judged.remove(&number);
-            lane.batches.retain(|_, batch| !batch.holds(number));
+            lane.judged.remove(&seen.number);
+            if !seen.judging {
+                lane.fuzzed = None;
+                lane.batches.retain(|_, batch| !batch.holds(seen.number));
+            }
         }
         restored
     }
@@ -144,6 +182,8 @@ mod tests {
             outcomes: outcomes.into(),
             busy: 0.5,
             reached: BehaviourCounts::default(),
+            seconds: 1.0,
+            spent: 1.0,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod batches;
 mod findings;
+mod fold;
 mod triage;
 
 use std::collections::{HashMap, VecDeque};
@@ -15,6 +16,7 @@ use fissure_generate::Generator;
 use fissure_model::{Api, Spec};
 use fissure_triage::{Collector, KnownIssues, Signature};
 
+use crate::clock::Clock;
 use crate::confirm::{ConfirmOptions, Confirmer};
 use crate::keep::Keeper;
 use crate::lane::Lane;
@@ -23,7 +25,8 @@ use crate::replayer::stored_findings;
 use crate::restore::{Restored, RestoredLane};
 use crate::shrinker::{Shrinker, ShrinkerOptions};
 use crate::{
-    ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, SavedInputs, StoreError,
+    ApiSummary, DenyList, Part, RunEvent, RunFolder, RunOptions, RunSummary, SavedInputs,
+    StoreError,
 };
 use batches::Handed;
 
@@ -120,6 +123,7 @@ impl Campaign<'_> {
         } else {
             Restored::default()
         };
+        let earlier = Duration::try_from_secs_f64(restored.seconds).unwrap_or(Duration::ZERO);
         let mut run = Run {
             restored,
             waiting: (0..apis.len()).collect(),
@@ -142,6 +146,8 @@ impl Campaign<'_> {
             in_flight: HashMap::new(),
             next_batch_id: 0,
             last_served: 0,
+            clock: Clock::starting_at(earlier),
+            paused: false,
             summary: RunSummary::default(),
             finished: Vec::new(),
             seen: Vec::new(),
@@ -181,6 +187,9 @@ struct Run<'a> {
     next_batch_id: u64,
     /// The API that got a batch last.
     last_served: usize,
+    /// Time at work, that of interrupted processes included.
+    clock: Clock,
+    paused: bool,
     summary: RunSummary,
     /// APIs that are done.
     finished: Vec<(usize, ApiSummary)>,
@@ -225,9 +234,9 @@ impl Run<'_> {
     }
 
     fn drive(&mut self) -> Result<RunSummary, CampaignError> {
-        let started = Instant::now();
         let mut cancelled = false;
         loop {
+            self.follow_pause();
             if self.stop.load(Ordering::Relaxed) && !cancelled {
                 cancelled = true;
                 self.summary.interrupted = true;
@@ -237,7 +246,7 @@ impl Run<'_> {
                 self.pool.cancel();
             }
             if let Some(limit) = self.options.total_time
-                && started.elapsed() >= limit
+                && self.clock.elapsed() >= limit
             {
                 self.lanes.extend(self.parked.drain(..));
                 self.lanes.values_mut().for_each(Lane::expire);
@@ -246,7 +255,9 @@ impl Run<'_> {
                 }
             }
             self.open_lanes()?;
-            self.hand_out();
+            if !self.paused {
+                self.hand_out();
+            }
             self.close_lanes()?;
             self.confirm_seen(|_, since| since.elapsed() >= PATIENCE)?;
             let none_left = self.waiting.is_empty() && self.parked.is_empty();
@@ -266,8 +277,9 @@ impl Run<'_> {
         }
         while self.triage(TICK)? {}
         self.complete_aliases()?;
+        self.fold_findings()?;
         self.tell_known_issues();
-        self.summary.elapsed = started.elapsed();
+        self.summary.elapsed = self.clock.elapsed();
         self.finished.sort_by_key(|(at, _)| *at);
         for (at, mut api) in self.finished.drain(..) {
             let found = std::mem::take(&mut self.found[at]);
@@ -277,6 +289,22 @@ impl Run<'_> {
         }
         self.folder.write_summary(&self.summary)?;
         Ok(std::mem::take(&mut self.summary))
+    }
+
+    /// Stops or starts the clocks when the user asked for a pause or for its end.
+    fn follow_pause(&mut self) {
+        // An interrupt ends the pause, too: what is under way is waited for.
+        let wanted = self.options.pause.load(Ordering::Relaxed) && !self.summary.interrupted;
+        if wanted == self.paused {
+            return;
+        }
+        self.paused = wanted;
+        if wanted {
+            self.clock.stand_still();
+        } else {
+            self.clock.go_on();
+        }
+        self.lanes.values_mut().for_each(|lane| lane.pause(wanted));
     }
 
     /// Keeps one API more under way than there are workers, so that one that waits (for feedback,
@@ -295,7 +323,11 @@ impl Run<'_> {
             };
             let api = Arc::clone(&self.apis[at]);
             let mut restored = self.restored.take(at);
-            if let Some(summary) = restored.finished.take() {
+            let done = match self.options.division.part {
+                Part::Fuzz => restored.finished.take().or_else(|| restored.fuzzed.take()),
+                Part::All | Part::Judge => restored.finished.take(),
+            };
+            if let Some(summary) = done {
                 (self.observer)(RunEvent::Finished { summary: &summary });
                 self.finished.push((at, *summary));
                 continue;
@@ -341,6 +373,10 @@ impl Run<'_> {
                 denied.reason
             )));
         }
+        let part = self.options.division.part;
+        if part == Part::Judge && restored.fuzzed.is_none() {
+            return Ok(Err("its inputs have not run".to_owned()));
+        }
         let signature = self
             .pool
             .describe(&api.path)
@@ -365,13 +401,17 @@ impl Run<'_> {
                 );
                 match generator {
                     Ok(generator) => {
-                        let folder = self.api_folder(at);
-                        if self.options.resume {
-                            // What was recorded of batches that run again would be there twice.
-                            Keeper::forget(&folder, |number| !restored.holds(number))?;
-                        }
-                        let keeper = Keeper::open(&folder, &api, self.options)?;
-                        Lane::new(api, &specs[at], generator, keeper, restored, self.options)
+                        let keeper = self.keeper(at, &restored)?;
+                        let weight = self.options.division.weight(at);
+                        Lane::new(
+                            api,
+                            &specs[at],
+                            generator,
+                            keeper,
+                            restored,
+                            weight,
+                            self.options,
+                        )
                     }
                     Err(error) => return Ok(Err(error.to_string())),
                 }
@@ -382,6 +422,19 @@ impl Run<'_> {
             signature: &signature,
         });
         Ok(Ok(lane))
+    }
+
+    /// Who records the inputs of an API, unless they are recorded already.
+    fn keeper(&self, at: usize, restored: &RestoredLane) -> Result<Option<Keeper>, StoreError> {
+        if self.options.division.part == Part::Judge {
+            return Ok(None);
+        }
+        let folder = self.api_folder(at);
+        if self.options.resume {
+            // What was recorded of batches that run again would be there twice.
+            Keeper::forget(&folder, |number| !restored.holds(number))?;
+        }
+        Keeper::open(&folder, &self.apis[at], self.options).map(Some)
     }
 
     /// DocTer's users know one work folder per API; overloads of one title get one each.
@@ -428,9 +481,10 @@ impl Run<'_> {
             if let Some(lane) = self.lanes.remove(&at) {
                 let summary = lane.summary();
                 lane.close()?;
-                self.folder.append(&Record::Finished {
-                    at,
-                    summary: Box::new(summary.clone()),
+                let told = Box::new(summary.clone());
+                self.folder.append(&match self.options.division.part {
+                    Part::Fuzz => Record::Fuzzed { at, summary: told },
+                    Part::All | Part::Judge => Record::Finished { at, summary: told },
                 })?;
                 (self.observer)(RunEvent::Finished { summary: &summary });
                 self.finished.push((at, summary));

@@ -134,6 +134,13 @@ impl Progress {
                 self.line(&format!("try    {id} in a fresh process"), self.verbose);
             }
             RunEvent::Found { finding, folder } => self.found(finding, &folder),
+            RunEvent::Folded { id, into } => {
+                self.findings = self.findings.saturating_sub(1);
+                self.line(
+                    &format!("same   {id} is {into}"),
+                    self.style != Style::Quiet,
+                );
+            }
             RunEvent::Finished { summary } => {
                 self.finished += 1;
                 self.active.remove(&summary.api.title);

@@ -1,11 +1,12 @@
 //! The failures of one run, merged while it runs.
 
+use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{BTreeSet, HashMap};
 
 use fissure_model::{Api, ConcreteInput, Execution, Finding, Outcome, Verdict};
 
 use crate::complexity::complexity;
-use crate::signature::{Signature, shared_place, signature, signature_without_native};
+use crate::signature::{Signature, signature, signature_without_native};
 
 /// What [`Collector::observe`] made of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,14 +31,21 @@ pub struct Candidate {
 }
 
 struct Entry {
-    /// Path of the API that showed it first.
+    /// Path and title of the API that showed it first.
     api: String,
+    title: String,
     count: u64,
     complexity: u64,
     /// `None` once it has been taken to be written.
     candidate: Option<Candidate>,
     /// Titles of other APIs that lead to it.
     aliases: BTreeSet<String>,
+}
+
+/// Whether a failure that two APIs lead to is told as the first one's: that of the shorter name, so
+/// that it does not depend on which was met first.
+pub(crate) fn owns_before(path: &str, other: &str) -> bool {
+    (path.len(), path) < (other.len(), other)
 }
 
 /// Counts failures by signature and keeps, until it is taken, the simplest input of each.
@@ -67,12 +75,19 @@ impl Collector {
     pub fn know(&mut self, finding: &Finding) {
         let entry = Entry {
             api: finding.api.path.clone(),
+            title: finding.api.title.clone(),
             count: 1,
             complexity: 0,
             candidate: None,
             aliases: finding.also_through.iter().cloned().collect(),
         };
-        let known = self.entries.insert(Signature::of_finding(finding), entry);
+        let signature = Signature::of_finding(finding);
+        if let Some(place) = signature.place().filter(|_| !finding.is_note()) {
+            self.places
+                .entry(place)
+                .or_insert_with(|| signature.clone());
+        }
+        let known = self.entries.insert(signature, entry);
         if known.is_none() {
             *self.per_api.entry(finding.api.path.clone()).or_default() += 1;
         }
@@ -109,14 +124,20 @@ impl Collector {
             }
             return Observed::Duplicate(entry.count);
         }
-        let place = shared_place(verdict, execution);
+        let place = signature.place();
+        let mut aliases = BTreeSet::new();
         if let Some(known) = place.as_ref().and_then(|place| self.places.get(place))
             && let Some(entry) = self.entries.get_mut(known)
             && entry.api != api.path
         {
-            entry.count += 1;
-            entry.aliases.insert(api.title.clone());
-            return Observed::Alias(known.clone());
+            if !owns_before(&api.path, &entry.api) {
+                entry.count += 1;
+                entry.aliases.insert(api.title.clone());
+                return Observed::Alias(known.clone());
+            }
+            // From now on it is this one's.
+            aliases.clone_from(&entry.aliases);
+            aliases.insert(entry.title.clone());
         }
         let known = self.per_api.entry(api.path.clone()).or_default();
         if *known >= Self::PER_API {
@@ -125,14 +146,21 @@ impl Collector {
         }
         *known += 1;
         if let Some(place) = place {
-            self.places
-                .entry(place)
-                .or_insert_with(|| signature.clone());
+            match self.places.entry(place) {
+                Occupied(mut known) if !aliases.is_empty() => {
+                    known.insert(signature.clone());
+                }
+                Occupied(_) => {}
+                Vacant(free) => {
+                    free.insert(signature.clone());
+                }
+            }
         }
         self.bare.entry(bare).or_insert_with(|| signature.clone());
         let entry = Entry {
             api: api.path.clone(),
-            aliases: BTreeSet::new(),
+            title: api.title.clone(),
+            aliases,
             count: 1,
             complexity: complexity(input),
             candidate: Some(candidate()),

@@ -30,6 +30,31 @@ impl Signature {
         &self.0
     }
 
+    /// What two failures of *different* APIs must share to be one failure met through two names, or
+    /// `None` when too little is known to say so.
+    ///
+    /// `torch.relu` and `torch.nn.functional.relu`, a layer and the function it calls, end in the
+    /// same native code: two native frames that agree are enough, whatever Python lies above them.
+    /// Without native frames it takes an exception whose message names a line of source code.
+    pub fn place(&self) -> Option<String> {
+        let (mut head, mut said, mut native) = (Vec::new(), Vec::new(), Vec::new());
+        for line in self.0.lines() {
+            match line.split_once(' ').map_or(line, |(label, _)| label) {
+                "note" => return None,
+                "kind" if line == format!("kind {}", OutcomeKind::WrongResult) => return None,
+                "kind" | "detail" => head.push(line),
+                "message" | "runtime" => said.push(line),
+                "native" => native.push(line),
+                _ => {}
+            }
+        }
+        let names_source = said.iter().any(|line| crate::mask::names_source(line));
+        if native.len() < 2 && !names_source {
+            return None;
+        }
+        Some([head, said, native].concat().join("\n"))
+    }
+
     /// Eight hexadecimal digits, the same on every machine.
     pub fn hash(&self) -> String {
         let digest = Sha256::digest(self.0.as_bytes());
@@ -129,39 +154,6 @@ fn place(verdict: &Verdict, execution: &Execution, native: bool) -> Vec<String> 
         | Outcome::NotBuilt(_) => {}
     }
     found
-}
-
-/// What two failures of *different* APIs must share to be one failure met through two names, or
-/// `None` when too little is known to say so.
-///
-/// `torch.relu` and `torch.nn.functional.relu`, a layer and the function it calls, end in the same
-/// native code: two native frames that agree are enough, whatever Python lies above them. Without
-/// native frames it takes an exception whose message names a line of source code.
-pub(crate) fn shared_place(verdict: &Verdict, execution: &Execution) -> Option<String> {
-    if verdict.kind == OutcomeKind::WrongResult || verdict.note {
-        return None;
-    }
-    let parts = place(verdict, execution, true);
-    let native: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| part.strip_prefix("native "))
-        .collect();
-    let said: Vec<&str> = parts
-        .iter()
-        .filter(|part| part.starts_with("message ") || part.starts_with("runtime "))
-        .map(String::as_str)
-        .collect();
-    let names_source = said.iter().any(|part| crate::mask::names_source(part));
-    if native.len() < 2 && !names_source {
-        return None;
-    }
-    Some(format!(
-        "{} {}\n{}\n{}",
-        verdict.kind,
-        verdict.detail,
-        said.join("\n"),
-        native.join("\n")
-    ))
 }
 
 /// Readable and unique: `torch.nn.functional.avg_pool2d-crash-SIGFPE-1a2b3c4d`. Safe as a folder

@@ -146,6 +146,8 @@ impl Run<'_> {
                 .collect(),
             busy: busy.as_secs_f64(),
             reached: lane.reached(),
+            seconds: self.clock.elapsed().as_secs_f64(),
+            spent: lane.spent(),
         })?;
         (self.observer)(RunEvent::Progress {
             api: &lane.api,

@@ -129,6 +129,8 @@ impl Plan {
             resume: false,
             shrink_time: None,
             confirm_runs: 1,
+            division: Default::default(),
+            pause: Default::default(),
         };
         judging.apply(&args.judging, &mut run)?;
         Ok(Plan {

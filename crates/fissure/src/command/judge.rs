@@ -107,6 +107,8 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         resume: false,
         shrink_time: None,
         confirm_runs: 1,
+        division: Default::default(),
+        pause: Default::default(),
     };
     judging.apply(&args.judging, &mut options)?;
     if options.judging.oracles.is_empty() {
