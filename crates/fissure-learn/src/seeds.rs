@@ -16,6 +16,9 @@ const SCRIPT: &str = include_str!("../../../python/fissure/seeds.py");
 /// Tensors of more elements are left out: they cost more than they tell.
 const ELEMENTS: u64 = 2048;
 
+/// Names the APIs and how many calls there are of each.
+const INDEX: &str = "index.json";
+
 /// Files of observed calls, one per API.
 #[derive(Clone, Debug)]
 pub struct Seeds {
@@ -53,7 +56,7 @@ impl Seeds {
             cancelled: Arc::clone(stop),
         };
         let run = run_script(python, &script, options)?;
-        let index = folder.join("index.json");
+        let index = folder.join(INDEX);
         let counts = std::fs::read(&index)
             .ok()
             .and_then(|text| serde_json::from_slice(&text).ok());
@@ -63,9 +66,26 @@ impl Seeds {
         }
     }
 
+    /// Are files there that [`Seeds::keep`] wrote?
+    pub fn are_in(folder: &Path) -> bool {
+        folder.join(INDEX).is_file()
+    }
+
+    /// Copies the files to where they can be found again; the index last, so that a folder with an
+    /// index is whole.
+    pub fn keep(&self, folder: &Path) -> Result<(), LearnError> {
+        std::fs::create_dir_all(folder).map_err(LearnError::file("make", folder))?;
+        let calls = self.counts.keys().map(|api| format!("{api}.jsonl"));
+        for name in calls.chain([INDEX.to_owned()]) {
+            let to = folder.join(&name);
+            std::fs::copy(self.folder.join(&name), &to).map_err(LearnError::file("write", &to))?;
+        }
+        Ok(())
+    }
+
     /// Files that were made before.
     pub fn from_folder(folder: &Path) -> Result<Seeds, LearnError> {
-        let index = folder.join("index.json");
+        let index = folder.join(INDEX);
         let text = std::fs::read(&index).map_err(LearnError::file("read", &index))?;
         let counts = serde_json::from_slice(&text).map_err(|error| LearnError::Seed {
             path: index,

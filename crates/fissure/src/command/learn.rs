@@ -1,19 +1,18 @@
 //! `fissure learn`: learns what APIs accept, and writes it as rules.
 
-#![expect(clippy::print_stdout, reason = "a command prints its result")]
 #![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::Args;
-use fissure_execute::{Pool, PoolOptions};
-use fissure_learn::{LearnError, LearnOptions, Learned, Observed, Seeds, learn, read_calls};
-use fissure_model::Api;
-use serde_json::json;
+use fissure_execute::PoolOptions;
+use fissure_learn::{LearnError, LearnOptions, Seeds, read_calls};
 
+use super::learn_many::Many;
 use super::session::{seconds_of, stop_on_interrupt};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
@@ -25,7 +24,8 @@ const SEEDS: usize = 60;
 ///
 /// Starts from calls that the library is known to accept (the sample database in PyTorch, a file of
 /// your own), asks the library about their neighbours, and keeps the rules that allow everything
-/// accepted and explain what was rejected.
+/// accepted and explain what was rejected. An API whose file is there for this version of the
+/// library and this seed is not learned again.
 ///
 /// Exit codes: 0 learned, 1 a call ended its process, 2 usage error, 3 Fissure itself failed.
 #[derive(Args, Debug)]
@@ -42,9 +42,17 @@ pub struct LearnArgs {
     #[arg(long, value_name = "FILE")]
     seeds: Option<PathBuf>,
 
-    /// Keep a third of the known calls apart, and print precision and recall
+    /// Folder that keeps the calls of the sample database, so that they are asked for once
+    #[arg(long, value_name = "DIR")]
+    database: Option<PathBuf>,
+
+    /// Keep a third of the known calls apart, and measure precision and recall
     #[arg(long)]
     evaluate: bool,
+
+    /// Learn again what is there already
+    #[arg(long)]
+    again: bool,
 
     /// Print one JSON object per API
     #[arg(long)]
@@ -62,6 +70,10 @@ pub struct LearnArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 4.0)]
     timeout: f64,
 
+    /// APIs learned at the same time, each on one core
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    workers: usize,
+
     // Last, because its heading holds for everything after it.
     #[command(flatten)]
     target: TargetArgs,
@@ -75,6 +87,9 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         ..LearnOptions::default()
     };
     let package = package_of(&args.apis)?;
+    if args.workers == 0 {
+        return Err(usage("--workers 0: at least one worker is needed"));
+    }
     if args.seeds.is_some() && (args.apis.len() > 1 || is_pattern(&args.apis[0])) {
         return Err(usage("--seeds has calls of one API: name that one"));
     }
@@ -82,14 +97,12 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         Some(path) => read_calls(path).map_err(|error| usage(error.to_string()))?,
         None => Vec::new(),
     };
+    std::fs::create_dir_all(&args.out)
+        .with_context(|| format!("failed to make {}", args.out.display()))?;
     let python = target::resolve(&args.target, package)?.python;
     let stop = stop_on_interrupt()?;
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-    let exact: Option<Vec<String>> =
-        (!args.apis.iter().any(|api| is_pattern(api))).then(|| args.apis.clone());
-    eprintln!("fissure: asking the sample database of {package}");
-    let seeds = Seeds::from_database(&python, scratch.path(), exact.as_deref(), SEEDS, &stop);
-    let seeds = match seeds {
+    let seeds = match database(&args, package, &python, scratch.path(), &stop) {
         Ok(seeds) => Some(seeds),
         // Other libraries have none; the user's own calls are enough.
         Err(LearnError::Database { .. }) if !own.is_empty() => None,
@@ -99,52 +112,50 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     if names.is_empty() {
         return Err(usage("the sample database has no API of that name"));
     }
-    std::fs::create_dir_all(&args.out)
-        .with_context(|| format!("failed to make {}", args.out.display()))?;
-    let pool = Pool::start(PoolOptions {
-        timeout: seconds_of(args.timeout, "--timeout")?,
-        ..PoolOptions::new(&python, package, scratch.path().join("pool"))
-    })
-    .map_err(|error| anyhow!("failed to {error}"))?;
-    let mut total = Total::default();
-    for name in &names {
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-        let mut observed = match &seeds {
-            Some(seeds) => seeds.of(name)?,
-            None => Vec::new(),
-        };
-        observed.extend(own.iter().cloned());
-        match learn(
-            &pool,
-            api(package, name, &observed),
-            &observed,
-            &options,
-            &stop,
-        ) {
-            Ok(learned) => {
-                let path = args.out.join(format!("{name}.rules"));
-                learned.invariants.save(&path)?;
-                total.crashes += write_crashes(&args.out, name, &learned)?;
-                total.add(&learned);
-                print_learned(name, &learned, args.json);
-            }
-            Err(error @ (LearnError::NoSeeds { .. } | LearnError::Missing { .. })) => {
-                eprintln!("warning: {error}");
-            }
-            Err(LearnError::Interrupted) => break,
-            Err(error) => return Err(error.into()),
-        }
-    }
-    pool.stop();
-    total.print(args.evaluate && !args.json);
-    let status = if total.crashes > 0 {
+    let many = Many {
+        names,
+        seeds,
+        own,
+        options,
+        again: args.again,
+        json: args.json,
+        out: &args.out,
+        pool: PoolOptions {
+            timeout: seconds_of(args.timeout, "--timeout")?,
+            ..PoolOptions::new(&python, package, scratch.path().join("pool"))
+        },
+        stop: &stop,
+    };
+    let crashes = many.run(args.workers)?;
+    let status = if crashes > 0 {
         ExitStatus::Findings
     } else {
         ExitStatus::NoFinding
     };
     Ok(status.into())
+}
+
+/// The sample database's calls: kept before, or asked for now.
+fn database(
+    args: &LearnArgs,
+    package: &str,
+    python: &Path,
+    scratch: &Path,
+    stop: &Arc<AtomicBool>,
+) -> Result<Seeds, LearnError> {
+    let patterns = args.apis.iter().any(|api| is_pattern(api));
+    // What is kept is kept whole: the next call may name other APIs.
+    let exact = (!patterns && args.database.is_none()).then_some(args.apis.as_slice());
+    let kept = args.database.as_deref();
+    if let Some(folder) = kept.filter(|folder| Seeds::are_in(folder)) {
+        return Seeds::from_folder(folder);
+    }
+    eprintln!("fissure: asking the sample database of {package}");
+    let seeds = Seeds::from_database(python, scratch, exact, SEEDS, stop)?;
+    if let Some(folder) = kept {
+        seeds.keep(folder)?;
+    }
+    Ok(seeds)
 }
 
 fn is_pattern(api: &str) -> bool {
@@ -194,105 +205,6 @@ fn fits(pattern: &str, name: &str) -> bool {
             (0..=tail.len())
                 .filter(|at| tail.is_char_boundary(*at))
                 .any(|at| fits(rest, &tail[at..]))
-        }
-    }
-}
-
-fn api(package: &str, name: &str, observed: &[Observed]) -> Api {
-    Api {
-        title: name.to_owned(),
-        package: package.to_owned(),
-        tensors: None,
-        path: name.to_owned(),
-        version: String::new(),
-        layer: observed.iter().any(|seen| seen.call.is_some()),
-    }
-}
-
-/// Inputs that ended their process, as plain data beside the rules.
-fn write_crashes(out: &Path, name: &str, learned: &Learned) -> anyhow::Result<usize> {
-    for (number, (input, execution)) in learned.crashes.iter().enumerate() {
-        let path = out.join(format!("{name}.crash-{number}.json"));
-        let text = serde_json::to_string(&json!({ "input": input, "execution": execution }))?;
-        std::fs::write(&path, text)
-            .with_context(|| format!("failed to write {}", path.display()))?;
-        eprintln!(
-            "warning: a call of {name} ended its process: {}",
-            path.display()
-        );
-    }
-    Ok(learned.crashes.len())
-}
-
-fn print_learned(name: &str, learned: &Learned, as_json: bool) {
-    let rules = learned.invariants.file.rules.len();
-    let seconds = learned.time.as_secs_f64();
-    let evaluation = learned.evaluation.as_ref();
-    if as_json {
-        let line = json!({
-            "api": name,
-            "rules": rules,
-            "executed": learned.executed,
-            "rounds": learned.rounds,
-            "seconds": seconds,
-            "precision": evaluation.map(|it| it.precision()),
-            "drawn": evaluation.map(|it| it.drawn),
-            "recall": evaluation.map(|it| it.recall()),
-            "apart": evaluation.map(|it| it.apart),
-            "rejections": evaluation.map(|it| it.rejections.iter().take(3).cloned().collect::<Vec<_>>()),
-        });
-        println!("{line}");
-        return;
-    }
-    print!(
-        "{name}: {rules} rules, {} calls, {seconds:.1} s",
-        learned.executed
-    );
-    if let Some(measured) = evaluation {
-        print!(
-            ", precision {:.1} % of {}, recall {:.1} % of {}",
-            100.0 * measured.precision(),
-            measured.drawn,
-            100.0 * measured.recall(),
-            measured.apart
-        );
-    }
-    println!();
-}
-
-/// Sums over all APIs.
-#[derive(Default)]
-struct Total {
-    apis: usize,
-    precision: f64,
-    recall: f64,
-    below: usize,
-    slowest: f64,
-    crashes: usize,
-}
-
-impl Total {
-    fn add(&mut self, learned: &Learned) {
-        self.apis += 1;
-        self.slowest = self.slowest.max(learned.time.as_secs_f64());
-        if let Some(measured) = &learned.evaluation {
-            self.precision += measured.precision();
-            self.recall += measured.recall();
-            self.below += usize::from(measured.precision() < 0.9);
-        }
-    }
-
-    fn print(&self, measured: bool) {
-        if measured && self.apis > 0 {
-            let apis = self.apis as f64;
-            println!(
-                "{} APIs: mean precision {:.2} %, mean recall {:.2} %, {} under 90 % precision, slowest {:.1} s",
-                self.apis,
-                100.0 * self.precision / apis,
-                100.0 * self.recall / apis,
-                self.below,
-                self.slowest
-            );
         }
     }
 }

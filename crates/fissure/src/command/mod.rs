@@ -9,6 +9,8 @@ mod fuzz_plan;
 pub mod judge;
 mod judging;
 pub mod learn;
+mod learn_many;
+mod learn_table;
 pub mod oracles;
 pub mod replay;
 pub mod rules;

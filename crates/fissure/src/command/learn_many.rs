@@ -1,0 +1,183 @@
+//! Learning many APIs: each by itself, several at a time, begun again where it was left.
+
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
+#![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, anyhow};
+use fissure_execute::{Pool, PoolOptions};
+use fissure_learn::{Invariants, LearnError, LearnOptions, Learned, Observed, Seeds, learn};
+use fissure_model::Api;
+use serde_json::json;
+
+use super::learn_table::{Record, Table};
+
+/// The APIs to learn, and how.
+pub struct Many<'a> {
+    pub names: Vec<String>,
+    pub seeds: Option<Seeds>,
+    /// Calls of the user, of the one API that is named.
+    pub own: Vec<Observed>,
+    pub options: LearnOptions,
+    pub again: bool,
+    pub json: bool,
+    pub out: &'a Path,
+    pub pool: PoolOptions,
+    pub stop: &'a AtomicBool,
+}
+
+/// Pools that may fail in a row before the reason is said to be the library, not one API.
+const FAILURES: usize = 3;
+
+impl Many<'_> {
+    /// Learns all of them; gives how many calls ended their process.
+    pub fn run(&self, workers: usize) -> anyhow::Result<usize> {
+        let table = Mutex::new(Table::open(self.out)?);
+        let next = AtomicUsize::new(0);
+        let crashes = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..workers.min(self.names.len()))
+                .map(|worker| {
+                    let (table, next, crashes) = (&table, &next, &crashes);
+                    scope.spawn(move || self.work(worker, next, table, crashes))
+                })
+                .collect();
+            workers.into_iter().try_for_each(|worker| {
+                worker
+                    .join()
+                    .map_err(|_| anyhow!("a thread that learns has failed"))?
+            })
+        })?;
+        let table = table.into_inner().unwrap_or_else(PoisonError::into_inner);
+        table.finish()?;
+        if !self.json && self.names.len() > 1 {
+            print!("{}", table.summary(&self.names));
+        }
+        Ok(crashes.into_inner())
+    }
+
+    /// One worker: takes the next name until there is none.
+    fn work(
+        &self,
+        worker: usize,
+        next: &AtomicUsize,
+        table: &Mutex<Table>,
+        crashes: &AtomicUsize,
+    ) -> anyhow::Result<()> {
+        let mut pool: Option<Pool> = None;
+        let mut failures = 0;
+        while !self.stop.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(name) = self.names.get(number) else {
+                break;
+            };
+            let running = match pool.take() {
+                Some(running) => running,
+                None => self.start(worker)?,
+            };
+            if self.is_known(name, &running, &lock(table)) {
+                pool = Some(running);
+                continue;
+            }
+            let record = match self.one(name, &running) {
+                Ok(learned) => {
+                    failures = 0;
+                    learned.invariants.save(&self.path(name))?;
+                    crashes.fetch_add(self.write_crashes(name, &learned)?, Ordering::Relaxed);
+                    Record::learned(name, &learned)
+                }
+                Err(LearnError::Interrupted) => break,
+                Err(error) => {
+                    eprintln!("warning: {name}: {error}");
+                    Record::failed(name, &error.to_string())
+                }
+            };
+            lock(table).add(&record)?;
+            self.print(number, &record);
+            // A pool that stopped is replaced; one API does not end the run.
+            if let Some(reason) = running.failure() {
+                failures += 1;
+                if failures >= FAILURES {
+                    return Err(anyhow!("{reason}"));
+                }
+            } else {
+                pool = Some(running);
+            }
+        }
+        if let Some(pool) = pool {
+            pool.stop();
+        }
+        Ok(())
+    }
+
+    fn start(&self, worker: usize) -> anyhow::Result<Pool> {
+        let scratch = self.pool.scratch.join(worker.to_string());
+        Pool::start(PoolOptions {
+            scratch,
+            ..self.pool.clone()
+        })
+        .map_err(|error| anyhow!("failed to {error}"))
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.out.join(format!("{name}.rules"))
+    }
+
+    /// Was the API learned before, with this library and this seed, and measured if it is to be?
+    fn is_known(&self, name: &str, pool: &Pool, table: &Table) -> bool {
+        if self.again || (self.options.evaluate && !table.has_measured(name)) {
+            return false;
+        }
+        let library = format!("{} {}", self.pool.package, pool.info().library_version);
+        Invariants::load(&self.path(name)).is_ok_and(|known| {
+            known.file.seed == Some(self.options.seed)
+                && known.file.library.as_deref() == Some(&library)
+        })
+    }
+
+    fn one(&self, name: &str, pool: &Pool) -> Result<Learned, LearnError> {
+        let mut observed = match &self.seeds {
+            Some(seeds) => seeds.of(name)?,
+            None => Vec::new(),
+        };
+        observed.extend(self.own.iter().cloned());
+        let api = Api {
+            title: name.to_owned(),
+            package: self.pool.package.clone(),
+            path: name.to_owned(),
+            layer: observed.iter().any(|seen| seen.call.is_some()),
+            ..Api::default()
+        };
+        learn(pool, api, &observed, &self.options, self.stop)
+    }
+
+    /// Inputs that ended their process, as plain data beside the rules.
+    fn write_crashes(&self, name: &str, learned: &Learned) -> anyhow::Result<usize> {
+        for (number, (input, execution)) in learned.crashes.iter().enumerate() {
+            let path = self.out.join(format!("{name}.crash-{number}.json"));
+            let text = serde_json::to_string(&json!({ "input": input, "execution": execution }))?;
+            std::fs::write(&path, text)
+                .with_context(|| format!("failed to write {}", path.display()))?;
+            eprintln!(
+                "warning: a call of {name} ended its process: {}",
+                path.display()
+            );
+        }
+        Ok(learned.crashes.len())
+    }
+
+    fn print(&self, number: usize, record: &Record) {
+        if self.json {
+            println!("{}", json!(record));
+        } else if record.failure.is_none() {
+            println!("[{}/{}] {record}", number + 1, self.names.len());
+        }
+    }
+}
+
+fn lock<'a>(table: &'a Mutex<Table>) -> std::sync::MutexGuard<'a, Table> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}
