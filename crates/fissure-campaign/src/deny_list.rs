@@ -39,7 +39,7 @@ impl DenyList {
     pub fn check(&self, title: &str) -> Option<Denied> {
         self.deny
             .iter()
-            .find(|entry| matches(&entry.pattern, title))
+            .find(|entry| pattern_matches(&entry.pattern, title))
             .map(|entry| Denied {
                 pattern: entry.pattern.clone(),
                 reason: entry.reason.clone(),
@@ -49,11 +49,15 @@ impl DenyList {
 
 /// The title, or one of its other names, is meant by a pattern with `*`.
 pub fn title_matches(pattern: &str, spec: &Spec) -> bool {
-    matches(pattern, &spec.api.title) || spec.aliases.iter().any(|alias| matches(pattern, alias))
+    pattern_matches(pattern, &spec.api.title)
+        || spec
+            .aliases
+            .iter()
+            .any(|alias| pattern_matches(pattern, alias))
 }
 
 /// Glob match with `*` only, without regard to case: constraint files lower-case many titles.
-fn matches(pattern: &str, title: &str) -> bool {
+pub fn pattern_matches(pattern: &str, title: &str) -> bool {
     let pattern = pattern.to_ascii_lowercase();
     let title = title.to_ascii_lowercase();
     let Some((head, rest)) = pattern.split_once('*') else {
@@ -92,11 +96,11 @@ mod tests {
 
     #[test]
     fn patterns_match_prefixes_suffixes_and_middles() {
-        assert!(matches("torch.hub.*", "torch.hub.load"));
-        assert!(!matches("torch.hub.*", "torch.hubble"));
-        assert!(matches("*.download", "mxnet.gluon.utils.download"));
-        assert!(matches("tf.io.*file*", "tf.io.write_file"));
-        assert!(!matches("torch.save", "torch.saver"));
+        assert!(pattern_matches("torch.hub.*", "torch.hub.load"));
+        assert!(!pattern_matches("torch.hub.*", "torch.hubble"));
+        assert!(pattern_matches("*.download", "mxnet.gluon.utils.download"));
+        assert!(pattern_matches("tf.io.*file*", "tf.io.write_file"));
+        assert!(!pattern_matches("torch.save", "torch.saver"));
     }
 
     #[test]

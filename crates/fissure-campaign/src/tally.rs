@@ -32,7 +32,7 @@ impl Tally {
                 self.conforming += 1;
                 self.conforming_accepted += accepted;
             }
-            Intent::Violate { .. } => {
+            Intent::Violate { .. } | Intent::BreakRule { .. } => {
                 self.violating += 1;
                 self.violating_accepted += accepted;
             }

@@ -53,6 +53,10 @@ pub enum Intent {
         param: String,
         category: Category,
     },
+    /// Exactly this rule is broken, and every other one holds.
+    BreakRule {
+        rule: String,
+    },
     Ignore,
 }
 

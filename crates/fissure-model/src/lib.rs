@@ -26,7 +26,7 @@ pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
 pub use scalar::Scalar;
 pub use spec::{
-    Bound, Constraint, Dim, DtypeTerm, Element, NdimTerm, Param, Range, Role, ShapeTerm, Spec,
-    Structure, TensorKind,
+    Bound, Constraint, Dim, DtypeTerm, Element, NdimTerm, Param, Range, Role, RuleText, ShapeTerm,
+    Spec, Structure, TensorKind,
 };
 pub use value::{TensorData, TensorValue, Value};

@@ -25,6 +25,17 @@ pub struct Spec {
     pub aliases: Vec<String>,
     /// The file this was read from.
     pub source: Option<PathBuf>,
+    /// Rules that hold besides the constraints, or instead of them where [`Spec::params`] is empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rules: Option<RuleText>,
+}
+
+/// A rule file, not read yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleText {
+    pub text: String,
+    /// Where it comes from, for people.
+    pub origin: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

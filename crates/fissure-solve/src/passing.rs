@@ -91,6 +91,7 @@ mod tests {
             check_nan: false,
             aliases: vec![],
             source: None,
+            rules: None,
         }
     }
 

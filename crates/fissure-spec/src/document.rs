@@ -139,6 +139,7 @@ pub(crate) fn read(path: &Path, root: &Node) -> Result<(Spec, Vec<Warning>), Spe
         symbols,
         aliases,
         source: Some(path.to_owned()),
+        rules: None,
     };
     for result in [generation_order(&spec), layer_generation_order(&spec)] {
         if let Err(cycle) = result {

@@ -161,7 +161,9 @@ fn is_exception(kind: OutcomeKind) -> bool {
 fn is_failure(kind: OutcomeKind, intent: &Intent) -> bool {
     match intent {
         Intent::Conform | Intent::Ignore => is_exception(kind),
-        Intent::Violate { .. } => matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan),
+        Intent::Violate { .. } | Intent::BreakRule { .. } => {
+            matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan)
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //! # What it does
 //!
 //! Reports a call that returned although its input was made to break one constraint of the
-//! specification: a dtype, a number of dimensions, a range, an enumeration.
+//! specification: a dtype, a number of dimensions, a range, an enumeration, or a rule.
 //!
 //! # Why it matters
 //!
@@ -27,27 +27,30 @@ use fissure_model::{
 };
 
 pub fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
-    let (Outcome::Accepted { .. }, Intent::Violate { param, category }) =
-        (&execution.outcome, &input.intent)
-    else {
-        return None;
-    };
-    if !input.mutations.is_empty() {
+    if !matches!(execution.outcome, Outcome::Accepted { .. }) || !input.mutations.is_empty() {
         return None;
     }
-    let category = match category {
+    let broken = match &input.intent {
+        Intent::Violate { param, category } => format!("{} of {param}", name(*category)),
+        Intent::BreakRule { rule } => format!("rule {rule}"),
+        Intent::Conform | Intent::Ignore => return None,
+    };
+    Some(Verdict {
+        kind: OutcomeKind::WrongResult,
+        oracle: "acceptance".into(),
+        confidence: Confidence::Documentation,
+        detail: format!("{broken} broken, and accepted"),
+        note: false,
+    })
+}
+
+fn name(category: Category) -> &'static str {
+    match category {
         Category::Dtype => "dtype",
         Category::Structure => "structure",
         Category::Ndim => "number of dimensions",
         Category::Shape => "shape",
         Category::Range => "range",
         Category::Enum => "enumeration",
-    };
-    Some(Verdict {
-        kind: OutcomeKind::WrongResult,
-        oracle: "acceptance".into(),
-        confidence: Confidence::Documentation,
-        detail: format!("{category} of {param} broken, and accepted"),
-        note: false,
-    })
+    }
 }

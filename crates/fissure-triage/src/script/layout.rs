@@ -101,6 +101,7 @@ impl Layout {
             Intent::Violate { param, category } => {
                 format!("violating the {category} of {}", plain(param))
             }
+            Intent::BreakRule { rule } => format!("breaking the rule {}", plain(rule)),
             Intent::Ignore => "without regard to constraints".to_owned(),
         };
         let mut text = format!(
