@@ -7,6 +7,8 @@ use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
+use crate::rules::{self, RuleSource, RulesError};
+use crate::unguided::types_only;
 
 /// Draws before a violating input is given up for a conforming one.
 const VIOLATE_ATTEMPTS: u32 = 48;
@@ -21,12 +23,31 @@ const ARRAYS: f64 = 0.15;
 /// does so only as long as nothing else has initialised what it relies on.
 const ARRAYS_FIRST: u64 = 256;
 
+/// Draws at the start before a constraint file and rules are said to have no input in common.
+const COMMON_ATTEMPTS: u32 = 16;
+
 /// Why an API cannot be generated for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot generate inputs for `{title}`: {reason}")]
 pub struct GenerateError {
     pub title: String,
-    pub reason: PlanError,
+    pub reason: GenerateReason,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GenerateReason {
+    #[error(transparent)]
+    Constraints(#[from] PlanError),
+    #[error(transparent)]
+    Rules(#[from] RulesError),
+}
+
+/// What inputs are drawn from.
+enum Source {
+    Constraints(Box<Solver>),
+    Rules(Box<RuleSource>),
+    /// Inputs satisfy both; a violating one breaks one thing of one of them.
+    Both(Box<Solver>, Box<RuleSource>),
 }
 
 /// Makes the inputs of one API.
@@ -34,7 +55,7 @@ pub struct GenerateError {
 /// Same seed, spec, options and outcomes told to [`Generator::observe`] at the same points: the
 /// same inputs, byte for byte.
 pub struct Generator {
-    solver: Solver,
+    source: Source,
     checker: Checker,
     options: GenerateOptions,
     key: [u8; 32],
@@ -50,28 +71,26 @@ impl Generator {
         seed: u64,
     ) -> Result<Generator, GenerateError> {
         let key = Random::key(seed, &spec.api.title);
-        let plan = PlanOptions {
-            optional_ratio: options.optional_ratio,
-            dtypes: options.dtypes.clone(),
-            layer_call: options.layer_call,
-            max_tensor_bytes: options.max_tensor_bytes,
-        };
-        let solver = Solver::new(spec, signature, &plan, key).map_err(|reason| GenerateError {
-            title: spec.api.title.clone(),
-            reason,
-        })?;
+        let checker = Checker::new(spec);
+        let source =
+            source(spec, signature, &options, key, &checker).map_err(|reason| GenerateError {
+                title: spec.api.title.clone(),
+                reason,
+            })?;
         let names = spec
             .params
             .iter()
             .chain(&spec.layer_params)
             .map(|param| param.name.clone());
         Ok(Generator {
-            solver,
-            checker: Checker::new(spec),
+            // Where there are rules, they say whether an array will do.
+            arrays_serve: matches!(source, Source::Constraints(_))
+                && arrays_serve(&spec.api.package),
+            source,
+            checker,
             coverage: MutatorCoverage::new(names),
             options,
             key,
-            arrays_serve: arrays_serve(&spec.api.package),
         })
     }
 
@@ -83,22 +102,14 @@ impl Generator {
             Mode::Violate => true,
             Mode::Mixed => !random.chance(CONFORMING),
         };
-        let mut input = if self.options.mode == Mode::Ignore {
-            let ignoring = self.solver.ignore(self.options.optional_ratio, &mut random);
-            concrete_input(number, ignoring, &mut random)
+        let violated = if violating && !self.options.unguided {
+            self.violate(number, &mut random)
         } else {
-            let violated = if violating {
-                self.violate(number, &mut random)
-            } else {
-                None
-            };
-            violated.unwrap_or_else(|| {
-                let conforming = self.solver.conform(number, &mut random);
-                concrete_input(number, conforming, &mut random)
-            })
+            None
         };
+        let mut input = violated.unwrap_or_else(|| self.conform(number, &mut random));
         // A boundary case would break more than the one thing that is to be broken.
-        if !matches!(input.intent, Intent::Violate { .. }) {
+        if matches!(input.intent, Intent::Conform | Intent::Ignore) {
             self.put_boundary_cases(&mut input, &mut random);
         }
         let arrays = match input.intent {
@@ -117,7 +128,9 @@ impl Generator {
     /// Tells whether the library accepted an input. To be called in the order of the numbers and
     /// at a point of the sequence that does not depend on timing; numbers may be left out.
     pub fn observe(&mut self, number: u64, accepted: bool) {
-        self.solver.observe(number, accepted);
+        if let Source::Constraints(solver) | Source::Both(solver, _) = &mut self.source {
+            solver.observe(number, accepted);
+        }
     }
 
     /// Which boundary cases were used on which parameter.
@@ -125,33 +138,50 @@ impl Generator {
         &self.coverage
     }
 
-    fn violate(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
-        for _ in 0..VIOLATE_ATTEMPTS {
-            if !self.solver.can_violate() {
-                return None;
+    fn conform(&mut self, number: u64, random: &mut Random) -> ConcreteInput {
+        let ignoring = self.options.mode == Mode::Ignore;
+        let mut input = match &mut self.source {
+            Source::Constraints(solver) if ignoring => {
+                let ignoring = solver.ignore(self.options.optional_ratio, random);
+                concrete_input(number, ignoring, random)
             }
-            let Some(proposal) = self.solver.violate(random) else {
-                continue;
-            };
-            let input = concrete_input(number, proposal, random);
-            let Intent::Violate { param, category } = &input.intent else {
-                continue;
-            };
-            let exact = match self.checker.check(&input).as_slice() {
-                [only] => only.param == *param && only.category == *category,
-                _ => false,
-            };
-            let exact = exact && tensor_bytes(&input) <= self.options.max_tensor_bytes;
-            self.solver.judge_violation(exact);
-            if exact {
-                return Some(input);
+            Source::Constraints(solver) => {
+                let conforming = solver.conform(number, random);
+                concrete_input(number, conforming, random)
+            }
+            Source::Rules(rules) => rules.conform(number, random),
+            Source::Both(solver, rules) => {
+                let common = common_input(number, solver, rules, &self.checker, random);
+                common.unwrap_or_else(|| rules.conform(number, random))
+            }
+        };
+        if ignoring || self.options.unguided {
+            input.intent = Intent::Ignore;
+        }
+        input
+    }
+
+    fn violate(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        let only_rule = self.options.break_rule.is_some();
+        match &mut self.source {
+            Source::Rules(rules) => rules.break_one(number, random),
+            Source::Both(_, rules) if only_rule || random.chance(0.5) => {
+                rules.break_one(number, random)
+            }
+            Source::Constraints(solver) | Source::Both(solver, _) => {
+                let limit = self.options.max_tensor_bytes;
+                break_constraint(number, solver, &self.checker, limit, random)
             }
         }
-        None
     }
 
     fn put_boundary_cases(&mut self, input: &mut ConcreteInput, random: &mut Random) {
         let options = &self.options;
+        let before = match &self.source {
+            Source::Constraints(_) => None,
+            // A boundary case that breaks a rule is taken back.
+            Source::Rules(_) | Source::Both(..) => Some(input.clone()),
+        };
         if random.chance(options.mutate_ratio) {
             mutate(
                 input,
@@ -165,11 +195,129 @@ impl Generator {
         if options.special_values && random.chance(SPECIAL) {
             put_special_value(input, &self.checker, &mut self.coverage, random);
         }
-        if !input.mutations.is_empty() {
+        if input.mutations.is_empty() {
+            return;
+        }
+        match &mut self.source {
             // The outcome now says little about the choices.
-            self.solver.forget(input.number);
+            Source::Constraints(solver) => solver.forget(input.number),
+            Source::Rules(rules) | Source::Both(_, rules) => {
+                if let Some(before) = before.filter(|_| !rules.allows(input)) {
+                    *input = before;
+                }
+            }
         }
     }
+}
+
+fn source(
+    spec: &Spec,
+    signature: Option<&Signature>,
+    options: &GenerateOptions,
+    key: [u8; 32],
+    checker: &Checker,
+) -> Result<Source, GenerateReason> {
+    let file = match &spec.rules {
+        Some(rules) => Some(rules::read(&rules.text, &rules.origin)?),
+        None => None,
+    };
+    let limit = options.max_tensor_bytes;
+    if options.unguided {
+        let types = types_only(file, spec, signature);
+        let rules = RuleSource::new(&types, signature, limit, key)?;
+        return Ok(Source::Rules(Box::new(rules)));
+    }
+    let mut rules = match file {
+        Some(mut file) => {
+            if options.mode == Mode::Ignore {
+                file.rules.clear();
+            }
+            Some(Box::new(RuleSource::new(&file, signature, limit, key)?))
+        }
+        None => None,
+    };
+    let mut random = Random::new(key, u64::MAX - 1);
+    match (&mut rules, &options.break_rule) {
+        (Some(rules), Some(name)) => rules.break_only(name, &mut random)?,
+        (None, Some(name)) => {
+            return Err(GenerateReason::Rules(RulesError::UnknownRule {
+                name: name.clone(),
+                known: Vec::new(),
+            }));
+        }
+        (_, None) => {}
+    }
+    if let Some(rules) = rules.take_if(|_| spec.params.is_empty() || options.mode == Mode::Ignore) {
+        return Ok(Source::Rules(rules));
+    }
+    let plan = PlanOptions {
+        optional_ratio: options.optional_ratio,
+        dtypes: options.dtypes.clone(),
+        layer_call: options.layer_call,
+        max_tensor_bytes: limit,
+    };
+    let mut solver = Box::new(Solver::new(spec, signature, &plan, key)?);
+    let Some(mut rules) = rules else {
+        return Ok(Source::Constraints(solver));
+    };
+    let common = (0..COMMON_ATTEMPTS)
+        .any(|_| common_input(0, &mut solver, &mut rules, checker, &mut random).is_some());
+    if common {
+        Ok(Source::Both(solver, rules))
+    } else {
+        Err(GenerateReason::Rules(RulesError::NothingInCommon))
+    }
+}
+
+/// An input that satisfies the constraint file and the rules. Rules say more, so they propose
+/// first; where the file forbids most of what they propose, the file does.
+fn common_input(
+    number: u64,
+    solver: &mut Solver,
+    rules: &mut RuleSource,
+    checker: &Checker,
+    random: &mut Random,
+) -> Option<ConcreteInput> {
+    let conforming = |input: &ConcreteInput| checker.check(input).is_empty();
+    rules.draw(number, random, &conforming).or_else(|| {
+        (0..VIOLATE_ATTEMPTS).find_map(|_| {
+            let proposal = solver.conform(number, random);
+            solver.forget(number);
+            let input = concrete_input(number, proposal, random);
+            rules.allows(&input).then_some(input)
+        })
+    })
+}
+
+fn break_constraint(
+    number: u64,
+    solver: &mut Solver,
+    checker: &Checker,
+    max_tensor_bytes: u64,
+    random: &mut Random,
+) -> Option<ConcreteInput> {
+    for _ in 0..VIOLATE_ATTEMPTS {
+        if !solver.can_violate() {
+            return None;
+        }
+        let Some(proposal) = solver.violate(random) else {
+            continue;
+        };
+        let input = concrete_input(number, proposal, random);
+        let Intent::Violate { param, category } = &input.intent else {
+            continue;
+        };
+        let exact = match checker.check(&input).as_slice() {
+            [only] => only.param == *param && only.category == *category,
+            _ => false,
+        };
+        let exact = exact && tensor_bytes(&input) <= max_tensor_bytes;
+        solver.judge_violation(exact);
+        if exact {
+            return Some(input);
+        }
+    }
+    None
 }
 
 /// Bytes of all tensors of an input.

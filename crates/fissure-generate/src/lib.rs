@@ -1,14 +1,18 @@
 //! [`AbstractInput`](fissure_model::AbstractInput) → [`ConcreteInput`](fissure_model::ConcreteInput):
 //! elements of tensors, boundary cases, and [`Generator`], which the campaign drives.
 
+mod call_form;
 mod construct;
 mod coverage;
 mod elements;
 mod generator;
 mod mutate;
 mod options;
+mod rules;
+mod unguided;
 
 pub use construct::concrete_input;
 pub use coverage::MutatorCoverage;
-pub use generator::{GenerateError, Generator};
+pub use generator::{GenerateError, GenerateReason, Generator};
 pub use options::{GenerateOptions, TensorsAs};
+pub use rules::RulesError;

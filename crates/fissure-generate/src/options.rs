@@ -21,6 +21,11 @@ pub struct GenerateOptions {
     /// Only these element types, where given.
     pub dtypes: Option<Vec<Dtype>>,
     pub tensors_as: TensorsAs,
+    /// Break this rule in every violating input.
+    pub break_rule: Option<String>,
+    /// Neither constraints nor rules are looked at, only the types of the parameters: what
+    /// guidance is compared with.
+    pub unguided: bool,
 }
 
 impl Default for GenerateOptions {
@@ -35,6 +40,8 @@ impl Default for GenerateOptions {
             layer_call: true,
             dtypes: None,
             tensors_as: TensorsAs::Usual,
+            break_rule: None,
+            unguided: false,
         }
     }
 }

@@ -14,6 +14,19 @@ const MAXIMUM_ELEMENTS: usize = 4096;
 
 impl From<&Value> for Datum {
     fn from(value: &Value) -> Self {
+        Datum::knowing(value, FactSet::of(ElementFact::ALL))
+    }
+}
+
+impl Datum {
+    /// The value, with only these facts of its tensors' elements looked at: some take long.
+    pub fn knowing(value: &Value, facts: FactSet) -> Self {
+        let all = |items: &[Value]| {
+            items
+                .iter()
+                .map(|item| Datum::knowing(item, facts))
+                .collect()
+        };
         match value {
             Value::None => Datum::None,
             Value::Bool(value) => Datum::Bool(*value),
@@ -24,10 +37,10 @@ impl From<&Value> for Datum {
             Value::Float(value) => Datum::Float(*value),
             Value::Text(text) => Datum::Text(text.clone()),
             Value::Dtype(dtype) => Datum::Dtype(*dtype),
-            Value::List(items) => Datum::List(items.iter().map(Datum::from).collect()),
-            Value::Tuple(items) => Datum::Tuple(items.iter().map(Datum::from).collect()),
+            Value::List(items) => Datum::List(all(items)),
+            Value::Tuple(items) => Datum::Tuple(all(items)),
             Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) => {
-                Datum::Tensor(TensorFacts::from(tensor))
+                Datum::Tensor(tensor_facts(tensor, facts))
             }
             Value::Complex { .. }
             | Value::Bytes(_)
@@ -87,50 +100,48 @@ fn bounds_of_fill(dtype: Dtype, fill: &Fill) -> Option<(Number, Number)> {
     ))
 }
 
-impl From<&TensorValue> for TensorFacts {
-    fn from(tensor: &TensorValue) -> Self {
-        let mut facts = TensorFacts::new(tensor.dtype, tensor.shape.clone());
-        let mut pattern = Vec::new();
-        let mut bounds: Option<(Number, Number)> = None;
-        for scalar in tensor.pattern_scalars() {
-            let number = match scalar {
-                Scalar::Bool(value) => Number::Int(value.into()),
-                Scalar::Int(value) => Number::from(value),
-                Scalar::Float(value) => Number::Float(value),
-                // Complex numbers have no order.
-                Scalar::Complex(..) => return facts,
-            };
-            pattern.push(number.as_f64());
-            bounds = Some(match bounds {
-                None => (number, number),
-                Some((low, high)) => (
-                    extreme(Operator::Less, low, number),
-                    extreme(Operator::Greater, high, number),
-                ),
-            });
-        }
-        let Some(count) = tensor
-            .elements()
-            .and_then(|count| usize::try_from(count).ok())
-        else {
-            facts.bounds = bounds;
-            return facts;
+fn tensor_facts(tensor: &TensorValue, wanted: FactSet) -> TensorFacts {
+    let mut facts = TensorFacts::new(tensor.dtype, tensor.shape.clone());
+    let mut pattern = Vec::new();
+    let mut bounds: Option<(Number, Number)> = None;
+    for scalar in tensor.pattern_scalars() {
+        let number = match scalar {
+            Scalar::Bool(value) => Number::Int(value.into()),
+            Scalar::Int(value) => Number::from(value),
+            Scalar::Float(value) => Number::Float(value),
+            // Complex numbers have no order.
+            Scalar::Complex(..) => return facts,
         };
-        if count > 0 {
-            facts.bounds = bounds;
-        }
-        if count > MAXIMUM_ELEMENTS || (pattern.is_empty() && count > 0) {
-            return facts;
-        }
-        let elements: Arc<[f64]> = pattern.iter().copied().cycle().take(count).collect();
-        facts.facts = FactSet::of(
-            ElementFact::ALL
-                .into_iter()
-                .filter(|fact| tensor_has(*fact, &facts.shape, &elements)),
-        );
-        facts.elements = Some(elements);
-        facts
+        pattern.push(number.as_f64());
+        bounds = Some(match bounds {
+            None => (number, number),
+            Some((low, high)) => (
+                extreme(Operator::Less, low, number),
+                extreme(Operator::Greater, high, number),
+            ),
+        });
     }
+    let Some(count) = tensor
+        .elements()
+        .and_then(|count| usize::try_from(count).ok())
+    else {
+        facts.bounds = bounds;
+        return facts;
+    };
+    if count > 0 {
+        facts.bounds = bounds;
+    }
+    if count > MAXIMUM_ELEMENTS || (pattern.is_empty() && count > 0) {
+        return facts;
+    }
+    let elements: Arc<[f64]> = pattern.iter().copied().cycle().take(count).collect();
+    facts.facts = FactSet::of(
+        wanted
+            .iter()
+            .filter(|fact| tensor_has(*fact, &facts.shape, &elements)),
+    );
+    facts.elements = Some(elements);
+    facts
 }
 
 /// The smaller or larger of two; NaN wins over every number, as in the libraries.
@@ -232,13 +243,14 @@ mod tests {
 
     fn tensor(shape: &[u64], elements: &[f32]) -> TensorFacts {
         let pattern: Vec<u8> = elements.iter().flat_map(|e| e.to_le_bytes()).collect();
-        TensorFacts::from(&TensorValue {
+        let tensor = TensorValue {
             dtype: Dtype::Float32,
             shape: shape.to_vec(),
             data: TensorData {
                 pattern: pattern.into(),
             },
-        })
+        };
+        tensor_facts(&tensor, FactSet::of(ElementFact::ALL))
     }
 
     #[track_caller]

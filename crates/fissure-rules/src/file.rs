@@ -20,6 +20,8 @@ mod write;
 
 pub use read::read_file;
 
+use fissure_model::Value;
+
 use crate::syntax::{Declaration, Rule, Span};
 
 /// A rule file as understood.
@@ -41,6 +43,31 @@ pub struct FileParam {
     pub declaration: Declaration,
     /// Source text of the default; without one the argument is required.
     pub default: Option<String>,
+}
+
+impl FileParam {
+    /// The default as a value, where its text is a plain literal of Python.
+    pub fn default_value(&self) -> Option<Value> {
+        let text = self.default.as_deref()?;
+        match text {
+            "None" => return Some(Value::None),
+            "True" => return Some(Value::Bool(true)),
+            "False" => return Some(Value::Bool(false)),
+            _ => {}
+        }
+        if let Ok(whole) = text.parse() {
+            return Some(Value::Int(whole));
+        }
+        let quoted = text
+            .strip_prefix(['\'', '"'])
+            .and_then(|rest| rest.strip_suffix(['\'', '"']));
+        if let Some(quoted) = quoted {
+            return Some(Value::Text(quoted.to_owned()));
+        }
+        // Rust reads `inf` and `nan` as numbers, Python does not.
+        let numeric = text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
+        text.parse().ok().filter(|_| numeric).map(Value::Float)
+    }
 }
 
 /// A rule, its name and what speaks for it.

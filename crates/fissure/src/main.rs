@@ -2,6 +2,7 @@
 
 mod command;
 mod exit_status;
+mod rule_library;
 mod target;
 
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ struct Cli {
 enum Command {
     /// Find numerical instability in a program, and say how to fix it
     Scan(Box<command::scan::ScanArgs>),
-    /// Fuzz API functions from constraint files
+    /// Fuzz API functions with inputs made from what they accept
     Fuzz(Box<command::fuzz_args::FuzzArgs>),
     /// Apply oracles to the inputs that a run kept
     Judge(Box<command::judge::JudgeArgs>),

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use fissure_model::{Api, Finding, Reproduction};
+use fissure_model::{Api, Finding, Intent, Reproduction};
 use fissure_triage::{Candidate, Replay, Signature};
 
 use super::{CampaignError, Run};
@@ -94,6 +94,13 @@ impl Run<'_> {
 
     fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
         let api = Api::clone(&self.apis[at]);
+        // Told here because shrinking keeps the failure, not what the input was made to do.
+        let remarks = match &candidate.input.intent {
+            Intent::BreakRule { rule } => vec![format!(
+                "It was met with an input that breaks the rule `{rule}` and no other."
+            )],
+            _ => Vec::new(),
+        };
         Finding {
             id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
             api,
@@ -103,7 +110,7 @@ impl Run<'_> {
             unshrunk: None,
             roles: Vec::new(),
             also_through: Vec::new(),
-            remarks: Vec::new(),
+            remarks,
             environment: Vec::new(),
             execution: candidate.execution,
             reproduction: None,

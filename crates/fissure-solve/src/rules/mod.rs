@@ -24,7 +24,7 @@ mod values;
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use fissure_rules::{Answer, CheckedRule, Datum, Declaration, Formula, Type};
+use fissure_rules::{Answer, CheckedRule, Datum, Declaration, FactSet, Formula, Type};
 
 pub use input::{Unfillable, abstract_value};
 pub use outline::Limits;
@@ -157,6 +157,16 @@ impl RuleSampler {
                 }
             }
         }
+    }
+
+    /// Inputs that were given may be given again from now on: what was given takes memory.
+    pub fn forget(&mut self) {
+        self.seen.clear();
+    }
+
+    /// Facts that rules ask of the elements of tensors.
+    pub fn facts(&self) -> FactSet {
+        self.structures.facts()
     }
 
     /// Number of structures that give inputs so far.

@@ -98,6 +98,25 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// What most libraries compute with, in sizes that cost little: for rules that were learned
+    /// with such inputs and do not forbid others.
+    pub fn usual() -> Self {
+        use Dtype::{
+            Bfloat16, Bool, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32,
+            Int64, Uint8,
+        };
+        Limits {
+            maximum_dimension: 32,
+            dtypes: DtypeSet::of([
+                Bool, Uint8, Int8, Int16, Int32, Int64, Float16, Bfloat16, Float32, Float64,
+                Complex64, Complex128,
+            ]),
+            ..Limits::default()
+        }
+    }
+}
+
 /// What the rules ask of a parameter beyond its shape.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interest {

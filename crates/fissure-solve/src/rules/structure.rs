@@ -1,10 +1,10 @@
 //! All structures that inputs of an API can have, in random order, those that break a rule left
 //! out.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use fissure_model::Dtype;
-use fissure_rules::{DtypeSet, ElementFact, Operator, Type};
+use fissure_rules::{Datum, DtypeSet, ElementFact, FactSet, Operator, Type};
 
 use crate::random::Random;
 use crate::rules::BoundRule;
@@ -22,6 +22,9 @@ const FREE_TEXTS: usize = 12;
 
 pub(crate) struct Structures {
     choices: Vec<Vec<Choice>>,
+    /// Positions of the choices of each alternative of a type, for each parameter: an alternative
+    /// with many choices (lists of tensors) must not drown one with few (None, a number).
+    alternatives: Vec<Vec<Vec<usize>>>,
     interests: Vec<Interest>,
     texts: Vec<Vec<String>>,
     limits: Limits,
@@ -75,6 +78,7 @@ impl Structures {
                 .zip(&interests)
                 .map(|(of, interest)| choices(of, interest, &limits))
                 .collect(),
+            alternatives: Vec::new(),
             interests,
             texts,
             limits,
@@ -83,11 +87,21 @@ impl Structures {
             exhausted: false,
         };
         structures.keep_possible(rules);
+        structures.alternatives = structures
+            .choices
+            .iter()
+            .map(|choices| by_alternative(choices))
+            .collect();
         structures
     }
 
     pub fn texts(&self, param: usize) -> &[String] {
         &self.texts[param]
+    }
+
+    pub fn facts(&self) -> FactSet {
+        let asked = self.interests.iter();
+        FactSet::of(asked.flat_map(|interest| interest.facts.iter().copied()))
     }
 
     pub fn tested(&self) -> &[usize] {
@@ -161,7 +175,11 @@ impl Structures {
         let mut constraints: Vec<Flat> = Vec::new();
         let mut tested = Vec::new();
         for param in order {
-            let start = random.index(self.choices[param].len());
+            if self.choices[param].is_empty() {
+                return None;
+            }
+            let alternative = random.index(self.alternatives[param].len());
+            let start = *random.pick(&self.alternatives[param][alternative]);
             let mut decided = false;
             for offset in 0..self.choices[param].len() {
                 let position = (start + offset) % self.choices[param].len();
@@ -229,6 +247,26 @@ impl Structures {
         }
         Some(found)
     }
+}
+
+/// Positions of the choices of each alternative.
+fn by_alternative(choices: &[Choice]) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+    for (position, choice) in choices.iter().enumerate() {
+        let alternative = match choice {
+            Choice::Fixed(Datum::None) => 0,
+            Choice::Fixed(_) | Choice::Int => 1,
+            Choice::Float => 2,
+            Choice::Bool => 3,
+            Choice::Dtype => 4,
+            Choice::Text => 5,
+            Choice::Tensor { .. } => 6,
+            Choice::Items { tuple: false, .. } => 7,
+            Choice::Items { tuple: true, .. } => 8,
+        };
+        groups.entry(alternative).or_default().push(position);
+    }
+    groups.into_values().collect()
 }
 
 /// What holds of a tensor by itself.

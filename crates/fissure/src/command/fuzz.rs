@@ -134,6 +134,9 @@ fn fuzz_package(
 /// is a lot of it.
 fn warn(plan: &Plan, verbose: bool) {
     const SHOWN: usize = 5;
+    for line in &plan.rules {
+        eprintln!("fissure: {line}");
+    }
     let shown = if verbose {
         plan.warnings.len()
     } else {

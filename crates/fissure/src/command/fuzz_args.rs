@@ -7,10 +7,12 @@ use clap::{Args, ValueEnum};
 use super::judging::JudgingArgs;
 use crate::target::TargetArgs;
 
-/// Fuzz API functions from constraint files.
+/// Fuzz API functions with inputs made from what they accept.
 ///
-/// TARGET is a constraint file, a folder of them, or (with --specs DIR) an API title or a pattern
-/// such as `torch.nn.*`. A DocTer command line works too: `fissure fuzz API.yaml DTYPES.yml
+/// TARGET is an API (`torch.add`), a pattern (`torch.nn.*`), a constraint file, a rule file, or a
+/// folder of them. For an API, rules are looked for in the folders of --rules, in ./invariants, and
+/// among those shipped with Fissure; with --specs DIR its constraint file is used too, and inputs
+/// satisfy both. A DocTer command line works too: `fissure fuzz API.yaml DTYPES.yml
 /// [--obey|--ignore] …`; in that form, as there, no --obey means violating, every optional
 /// parameter is given, and nothing is mutated unless asked.
 #[derive(Args, Debug)]
@@ -24,9 +26,22 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "PATH")]
     pub spec: Vec<PathBuf>,
 
-    /// Folder in which API titles are looked up
+    /// Folder in which constraint files of APIs are looked up
     #[arg(long, value_name = "DIR")]
     pub specs: Vec<PathBuf>,
+
+    /// Rule file, or folder in which rule files of APIs are looked up [default: ./invariants, then
+    /// what is shipped]
+    #[arg(long, value_name = "PATH")]
+    pub rules: Vec<PathBuf>,
+
+    /// What inputs are made from
+    #[arg(long, value_enum, default_value_t = GeneratorArg::Auto)]
+    pub generator: GeneratorArg,
+
+    /// Break this rule and no other in every violating input (implies --mode violate)
+    #[arg(long = "break", value_name = "RULE")]
+    pub break_rule: Option<String>,
 
     /// Folder with a package of your own, put before the library's own search path
     #[arg(long, value_name = "DIR")]
@@ -168,11 +183,23 @@ pub struct FuzzArgs {
     pub target: TargetArgs,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GeneratorArg {
+    /// Rules, constraint file, or both: what there is
+    Auto,
+    /// Rules only
+    Rules,
+    /// Constraint files only
+    Constraints,
+    /// The types of the parameters only: the unguided baseline
+    Random,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum ModeArg {
     /// Every input obeys the constraints
     Conform,
-    /// Every input breaks exactly one constraint
+    /// Every input breaks exactly one constraint or rule
     Violate,
     /// Constraints are not looked at
     Ignore,

@@ -9,7 +9,8 @@ use fissure_generate::{GenerateOptions, TensorsAs};
 use fissure_model::{Mode, Spec};
 use fissure_spec::{DtypeConfig, Warning};
 
-use super::fuzz_args::{FuzzArgs, ModeArg};
+use super::fuzz_args::{FuzzArgs, GeneratorArg, ModeArg};
+use super::fuzz_targets::Targets;
 use super::judging::Judging;
 use super::session::{seconds_of, workers};
 use crate::exit_status::usage;
@@ -27,6 +28,8 @@ pub struct Plan {
     pub warnings: Vec<Warning>,
     /// Constraints read as their documentation states, one line each.
     pub repairs: Vec<String>,
+    /// Where rules come from, one line each.
+    pub rules: Vec<String>,
     pub workdir: PathBuf,
     pub timeout: Duration,
     pub run: RunOptions,
@@ -49,6 +52,8 @@ impl Plan {
             special_values: args.special_value,
             max_tensor_bytes: args.max_input_size << 20,
             layer_call: args.model_test || !is_docter,
+            break_rule: args.break_rule.clone(),
+            unguided: args.generator == GeneratorArg::Random,
             ..GenerateOptions::default()
         };
         if let Some(how) = &args.data_construct {
@@ -104,12 +109,12 @@ impl Plan {
         let seed = seed(&args.seed)?;
         let workers = workers(args.workers)?;
         // Last, so that a wrong flag is told before thousands of files are read.
-        let (specs, warnings) = load_specs(args, is_docter)?;
-        let (specs, repairs) = if args.no_repair {
-            (specs, Vec::new())
-        } else {
-            repair(specs)
-        };
+        let Targets {
+            specs,
+            warnings,
+            repairs,
+            rules,
+        } = Targets::load(args, is_docter)?;
         let max_time = max_time.or_else(|| Some(share_of(total_time?, specs.len(), workers)));
         let mut run = RunOptions {
             seed,
@@ -137,6 +142,7 @@ impl Plan {
             specs,
             warnings,
             repairs,
+            rules,
             timeout: seconds_of(timeout, "--timeout")?,
             run,
             workdir,
@@ -176,110 +182,11 @@ fn mode(args: &FuzzArgs, is_docter: bool) -> Mode {
         Some(ModeArg::Mixed) => Mode::Mixed,
         // DocTer's baseline is `--ignore --obey`: ignoring wins.
         None if args.ignore => Mode::Ignore,
+        None if args.break_rule.is_some() => Mode::Violate,
         None if args.obey => Mode::Conform,
         None if is_docter => Mode::Violate,
         None => Mode::Mixed,
     }
-}
-
-fn load_specs(args: &FuzzArgs, is_docter: bool) -> anyhow::Result<(Vec<Spec>, Vec<Warning>)> {
-    let mut paths: Vec<PathBuf> = args.spec.clone();
-    let mut titles: Vec<&str> = Vec::new();
-    let targets = if is_docter {
-        &args.targets[..1]
-    } else {
-        &args.targets[..]
-    };
-    for target in targets {
-        if Path::new(target).exists() {
-            paths.push(target.into());
-        } else if target.ends_with(".yaml") || target.ends_with(".yml") || target.contains('/') {
-            return Err(usage(format!("there is no file {target}")));
-        } else {
-            titles.push(target);
-        }
-    }
-    if let Some(missing) = paths.iter().chain(&args.specs).find(|path| !path.exists()) {
-        return Err(usage(format!(
-            "there is no file or folder {}",
-            missing.display()
-        )));
-    }
-    if paths.is_empty() && titles.is_empty() && args.specs.is_empty() {
-        return Err(usage(
-            "nothing to fuzz\n\nName a constraint file, a folder of them, or an API with the folder \
-             its file is in:\n  fissure fuzz examples/specs/torch.nn.functional.avg_pool2d.yaml\n  \
-             fissure fuzz torch.add --specs examples/specs",
-        ));
-    }
-    let mut specs = Vec::new();
-    let mut warnings = Vec::new();
-    let mut failures = Vec::new();
-    let mut take = |paths: &[PathBuf], wanted: &dyn Fn(&Spec) -> bool| -> usize {
-        let collection = fissure_spec::load_paths(paths);
-        failures.extend(collection.failed);
-        let before = specs.len();
-        for loaded in collection
-            .loaded
-            .into_iter()
-            .filter(|loaded| wanted(&loaded.spec))
-        {
-            warnings.extend(loaded.warnings);
-            specs.push(loaded.spec);
-        }
-        specs.len() - before
-    };
-    take(&paths, &|_| true);
-    if titles.is_empty() && paths.is_empty() {
-        take(&args.specs, &|_| true);
-    }
-    for title in titles {
-        if args.specs.is_empty() {
-            return Err(usage(format!(
-                "there is no constraint file for {title}: name the folder with --specs DIR"
-            )));
-        }
-        if take(&args.specs, &|spec| {
-            fissure_campaign::title_matches(title, spec)
-        }) == 0
-        {
-            return Err(usage(format!(
-                "no constraint file in the given folders has the title {title}"
-            )));
-        }
-    }
-    if let Some(error) = failures.first() {
-        // One broken file of many must not end a run unnoticed, nor be fuzzed around silently.
-        let more = match failures.len() {
-            1 => String::new(),
-            n => format!("\n\nand {} more: fissure specs check shows all", n - 1),
-        };
-        return Err(usage(format!(
-            "{}{more}",
-            fissure_spec::render(error, false)
-        )));
-    }
-    if specs.is_empty() {
-        return Err(usage("no constraint file was found in what was named"));
-    }
-    Ok((specs, warnings))
-}
-
-/// Constraints that contradict the documented type are read as that type.
-fn repair(specs: Vec<Spec>) -> (Vec<Spec>, Vec<String>) {
-    let mut repairs = Vec::new();
-    let specs =
-        specs
-            .iter()
-            .map(|spec| {
-                let (repaired, changes) = fissure_spec::repair(spec);
-                repairs.extend(changes.into_iter().map(|change| {
-                    format!("{}: {}: {}", spec.api.title, change.param, change.message)
-                }));
-                repaired
-            })
-            .collect();
-    (specs, repairs)
 }
 
 /// Time for one API when all share `total`: one API more than there are workers is under way at a

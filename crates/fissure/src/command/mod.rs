@@ -6,6 +6,7 @@ pub mod env;
 pub mod fuzz;
 pub mod fuzz_args;
 mod fuzz_plan;
+mod fuzz_targets;
 pub mod judge;
 mod judging;
 pub mod learn;

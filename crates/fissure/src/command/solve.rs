@@ -10,12 +10,14 @@ use std::time::Instant;
 
 use clap::Args;
 use fissure_learn::{CallSampler, Diversity, Invariants, limits};
-use fissure_rules::Datum;
+use fissure_model::RuleText;
+use fissure_rules::{Datum, Precedence, read_file};
 use fissure_solve::rules::{abstract_value, contradiction};
 use serde_json::json;
 
 use super::session::seconds_of;
 use crate::exit_status::{ExitStatus, usage};
+use crate::rule_library::RuleLibrary;
 
 /// Draw abstract inputs from the rules of an API, as JSON lines.
 ///
@@ -29,9 +31,10 @@ pub struct SolveArgs {
     #[arg(value_name = "API|FILE")]
     what: String,
 
-    /// Folder with the rule files
-    #[arg(long, value_name = "DIR", default_value = "invariants")]
-    rules: PathBuf,
+    /// Rule file, or folder in which the API's rule file is looked up [default: ./invariants, then
+    /// what is shipped]
+    #[arg(long, value_name = "PATH")]
+    rules: Vec<PathBuf>,
 
     /// Inputs at most
     #[arg(long, value_name = "N", default_value_t = 1000)]
@@ -63,8 +66,7 @@ pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
         .time
         .map(|time| seconds_of(time, "--time"))
         .transpose()?;
-    let path = find(&args)?;
-    let invariants = Invariants::load(&path).map_err(|error| usage(error.to_string()))?;
+    let invariants = find(&args)?;
     let params = invariants.file.declarations();
     let names: Vec<String> = params.iter().map(|param| param.name.clone()).collect();
     let mut diversity = Diversity::default();
@@ -112,20 +114,38 @@ pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitStatus::Findings.into())
 }
 
-fn find(args: &SolveArgs) -> anyhow::Result<PathBuf> {
+/// The rules of the API, or of the file.
+fn find(args: &SolveArgs) -> anyhow::Result<Invariants> {
     let named = Path::new(&args.what);
-    if named.is_file() {
-        return Ok(named.to_owned());
+    let mut sheets = if named.is_file() {
+        RuleLibrary::only(named).find("*")?
+    } else if args.what.ends_with(".rules") || args.what.contains('/') {
+        return Err(usage(format!("there is no file {}", args.what)));
+    } else {
+        RuleLibrary::new(&args.rules)?.find(&args.what)?
+    };
+    let sheet = match (sheets.pop(), sheets.is_empty()) {
+        (Some(sheet), true) => sheet,
+        (Some(_), false) => return Err(usage(format!("{} is several APIs: name one", args.what))),
+        (None, _) => {
+            return Err(usage(format!(
+                "there are no rules of {0}: `fissure learn {0}` finds them",
+                args.what
+            )));
+        }
+    };
+    let RuleText { text, origin } = &sheet.text;
+    let (file, errors) = read_file(text, Precedence::Usual);
+    if let Some(error) = errors.first() {
+        return Err(usage(error.render(text, origin, false)));
     }
-    let path = args.rules.join(format!("{}.rules", args.what));
-    if path.is_file() {
-        return Ok(path);
-    }
-    Err(usage(format!(
-        "there is no {}: `fissure learn {}` makes it",
-        path.display(),
-        args.what
-    )))
+    let learned = sheet.library.map(|it| format!(" (learned with {it})"));
+    eprintln!(
+        "fissure: rules of {} from {origin}{}",
+        sheet.title,
+        learned.unwrap_or_default()
+    );
+    Ok(Invariants { file })
 }
 
 fn sampler(args: &SolveArgs, invariants: &Invariants, seed: u64) -> anyhow::Result<CallSampler> {

@@ -1,0 +1,162 @@
+//! How the arguments that rules speak of reach the call.
+
+use fissure_model::{
+    AbstractArgument, AbstractInput, AbstractValue, Argument, ConcreteInput, Intent, Passing,
+    Signature, Value,
+};
+use fissure_rules::{Datum, FactSet, FileParam, RuleFile};
+
+/// How one argument is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Positional,
+    /// By position while nothing before it is left out, else by name.
+    Either,
+    Keyword,
+    /// A list whose items are the remaining positional arguments.
+    Rest,
+}
+
+#[derive(Debug)]
+struct FormParam {
+    /// As the call knows it: rule files tell a parameter of the constructor from one of the call
+    /// by a `_` after the second name.
+    name: String,
+    place: Place,
+    may_be_left_out: bool,
+    default: Option<Value>,
+    /// Belongs to the call on the constructed object.
+    call: bool,
+}
+
+/// The parameters of a rule file, in its order.
+#[derive(Debug)]
+pub(crate) struct CallForm {
+    params: Vec<FormParam>,
+    layer: bool,
+}
+
+impl CallForm {
+    pub fn new(file: &RuleFile, signature: Option<&Signature>) -> Self {
+        let own = file.params.iter().map(|param| FormParam {
+            name: param.declaration.name.clone(),
+            place: own_place(param, signature),
+            may_be_left_out: param.default.is_some(),
+            default: param.default_value(),
+            call: false,
+        });
+        let call = file.call_params.iter().map(|param| FormParam {
+            name: param.declaration.name.trim_end_matches('_').to_owned(),
+            place: if is_rest(param) {
+                Place::Rest
+            } else {
+                Place::Either
+            },
+            may_be_left_out: param.default.is_some(),
+            default: param.default_value(),
+            call: true,
+        });
+        CallForm {
+            params: own.chain(call).collect(),
+            layer: !file.call_params.is_empty(),
+        }
+    }
+
+    /// The call with these values, one for each parameter. What equals its default is left out,
+    /// because overloads tell the two apart. `None` when a gap before a positional argument cannot
+    /// be filled.
+    pub fn input(&self, values: Vec<AbstractValue>, intent: Intent) -> Option<AbstractInput> {
+        let mut arguments = Vec::new();
+        let mut layer_arguments = Vec::new();
+        // A gap in the arguments of the function, and of the call on the constructed object.
+        let mut gaps = [false; 2];
+        for (param, value) in self.params.iter().zip(values) {
+            let gap = &mut gaps[usize::from(param.call)];
+            let passed = if param.call {
+                &mut layer_arguments
+            } else {
+                &mut arguments
+            };
+            let mut push = |passing, value| {
+                passed.push(AbstractArgument {
+                    name: param.name.clone(),
+                    passing,
+                    value,
+                });
+            };
+            let left_out = param.may_be_left_out
+                && matches!(&value, AbstractValue::Literal(literal)
+                    if *literal == Value::None || param.default.as_ref() == Some(literal));
+            match (param.place, value) {
+                (Place::Keyword, _) if left_out => {}
+                _ if left_out => *gap = true,
+                (Place::Keyword, value) => push(Passing::Keyword, value),
+                (Place::Either, value) if *gap => push(Passing::Keyword, value),
+                _ if *gap => return None,
+                (Place::Rest, AbstractValue::List(items)) => {
+                    items
+                        .into_iter()
+                        .for_each(|item| push(Passing::Positional, item));
+                }
+                (_, value) => push(Passing::Positional, value),
+            }
+        }
+        Some(AbstractInput {
+            arguments,
+            layer_arguments: self.layer.then_some(layer_arguments),
+            intent,
+        })
+    }
+
+    /// What rules see of a call, with these facts of its tensors' elements.
+    pub fn data(&self, input: &ConcreteInput, facts: FactSet) -> Vec<Datum> {
+        let layer = input.layer_arguments.as_deref().unwrap_or(&[]);
+        self.params
+            .iter()
+            .map(|param| {
+                let all: &[Argument] = if param.call { layer } else { &input.arguments };
+                let mut given = all.iter().filter(|argument| argument.name == param.name);
+                if param.place == Place::Rest {
+                    return Datum::List(
+                        given
+                            .map(|argument| Datum::knowing(&argument.value, facts))
+                            .collect(),
+                    );
+                }
+                match (given.next(), &param.default) {
+                    (Some(argument), _) => Datum::knowing(&argument.value, facts),
+                    (None, Some(default)) => Datum::from(default),
+                    (None, None) => Datum::None,
+                }
+            })
+            .collect()
+    }
+}
+
+fn own_place(param: &FileParam, signature: Option<&Signature>) -> Place {
+    let name = &param.declaration.name;
+    let declared = signature.and_then(|signature| signature.params.as_deref());
+    let known = declared.and_then(|params| params.iter().find(|known| known.name == *name));
+    match known.map(|known| known.kind.as_str()) {
+        Some("positional_only") => Place::Positional,
+        Some("keyword_only") => Place::Keyword,
+        Some("var_positional") => Place::Rest,
+        Some(_) => Place::Either,
+        // Names that stand for a position: the object of a method, arguments nobody named.
+        None if name == "self" || is_numbered(name) => Place::Positional,
+        // A library that tells nothing of its parameters has at least these.
+        None if declared.is_none() && param.default.is_none() => Place::Either,
+        None => Place::Keyword,
+    }
+}
+
+/// `argument0`: what `fissure learn` calls an argument without a name.
+fn is_numbered(name: &str) -> bool {
+    name.strip_prefix("argument")
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Rule files write the default of `*name` as an empty tuple.
+fn is_rest(param: &FileParam) -> bool {
+    param.default.as_deref() == Some("()")
+}
