@@ -74,26 +74,25 @@ pub(crate) fn mutate(
     apply(input, at, mutator, checker, coverage, random);
 }
 
-/// Numbers and tensors have boundaries worth a try; words and flags have hardly any.
+/// Numbers and tensors have boundaries worth a try, tensors the most of them; words and flags have
+/// hardly any.
 fn weight(value: &Value) -> f32 {
-    let mut numbers = false;
+    let mut weight: f32 = 1.0;
     value.walk(&mut |inner| {
-        numbers |= matches!(
-            inner,
-            Value::Int(_)
-                | Value::Float(_)
-                | Value::Tensor(_)
-                | Value::SparseTensor(_)
-                | Value::NdArray(_)
-        );
+        weight = weight.max(match inner {
+            Value::Tensor(_) | Value::SparseTensor(_) | Value::NdArray(_) => 4.5,
+            Value::Int(_) | Value::Float(_) => 3.0,
+            _ => 1.0,
+        });
     });
-    if numbers { 3.0 } else { 1.0 }
+    weight
 }
 
 /// Nearly every library looks for None; few look for what overflows.
 fn likelihood(mutator: Mutator) -> f32 {
     match mutator {
-        Mutator::ExtremeValue | Mutator::ZeroDimension => 3.0,
+        Mutator::ZeroDimension => 7.0,
+        Mutator::ExtremeValue => 3.0,
         Mutator::Zero => 2.0,
         Mutator::EmptyList | Mutator::EmptyString | Mutator::SpecialValue => 1.0,
         Mutator::None => 0.5,
@@ -314,7 +313,7 @@ fn put_in_tensor(
             .filter(|at| tensor.shape[*at] > 0)
             .collect();
         // Most often the first: a batch without samples.
-        let at = if random.chance(0.6) {
+        let at = if random.chance(0.7) {
             filled[0]
         } else {
             *random.pick(&filled)

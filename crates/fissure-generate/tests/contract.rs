@@ -153,6 +153,63 @@ fn an_enum_gives_the_object_none_and_a_violation_is_one_edit_away() {
 }
 
 #[test]
+fn a_violated_flag_is_often_an_array_of_several_elements() {
+    let spec = &common::all_specs()[4];
+    let flags: Vec<Value> = generate(spec, options(Mode::Violate), 1, 400)
+        .into_iter()
+        .filter(|input| matches!(&input.intent, Intent::Violate { param, .. } if param == "flag"))
+        .flat_map(|input| input.arguments)
+        .filter(|argument| argument.name == "flag")
+        .map(|argument| argument.value)
+        .collect();
+    let several = flags.iter().filter(|value| match value {
+        Value::NdArray(array) => array.elements().is_some_and(|count| count > 1),
+        _ => false,
+    });
+    assert!(several.count() > flags.len() / 4, "{flags:?}");
+    assert!(flags.iter().any(|value| matches!(value, Value::Text(_))));
+    assert!(flags.iter().any(|value| matches!(value, Value::List(_))));
+}
+
+#[test]
+fn a_list_of_axes_seldom_names_one_twice() {
+    let spec = &common::all_specs()[4];
+    let (mut lists, mut repeated) = (0, 0);
+    for input in generate(spec, options(Mode::Conform), 1, 600) {
+        let value = |name: &str| {
+            &input
+                .arguments
+                .iter()
+                .find(|a| a.name == name)
+                .unwrap()
+                .value
+        };
+        let (Value::Tensor(tensor) | Value::NdArray(tensor)) = value("tensor") else {
+            continue;
+        };
+        let rank = tensor.shape.len() as i128;
+        let Value::List(axes) = value("axes") else {
+            continue;
+        };
+        let axes: Option<Vec<i128>> = axes
+            .iter()
+            .map(|axis| match axis {
+                Value::Int(axis) if (-rank..rank).contains(axis) => Some(axis.rem_euclid(rank)),
+                _ => None,
+            })
+            .collect();
+        let Some(mut axes) = axes else { continue };
+        // More axes than there are cannot all differ.
+        if (2..=tensor.shape.len()).contains(&axes.len()) {
+            lists += 1;
+            axes.sort_unstable();
+            repeated += usize::from(axes.windows(2).any(|pair| pair[0] == pair[1]));
+        }
+    }
+    assert!(lists > 50 && repeated * 10 < lists, "{repeated} of {lists}");
+}
+
+#[test]
 fn sixty_in_a_hundred_mixed_inputs_conform() {
     let spec = &common::all_specs()[0];
     let inputs = generate(spec, options(Mode::Mixed), 1, 2000);

@@ -73,7 +73,7 @@ pub(crate) const FLOAT_SCHEMES: [FloatScheme; 7] = [
     FloatScheme::Boundary,
 ];
 
-fn is_axis(name: &str) -> bool {
+pub(crate) fn is_axis(name: &str) -> bool {
     matches!(
         name,
         "dim"
@@ -248,7 +248,7 @@ pub(crate) fn spatial(title: &str) -> Option<usize> {
 
 /// Weights of the ranks 0 to 5.
 pub(crate) fn rank_weights(title: &str) -> Vec<f32> {
-    let mut weights = vec![0.15, 1.0, 1.4, 1.0, 0.8, 0.25];
+    let mut weights = vec![0.15, 1.0, 1.4, 1.2, 0.8, 0.25];
     if let Some(count) = spatial(title) {
         weights[count + 2] += 5.0;
         weights[count + 1] += 1.5;

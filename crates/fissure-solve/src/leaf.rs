@@ -253,15 +253,7 @@ impl Call<'_> {
             IntScheme::Small => self.random.between(1, 8),
             IntScheme::Size => self.size.into(),
             IntScheme::Axis => {
-                let of = param
-                    .compiled
-                    .soft
-                    .axis_of
-                    .and_then(|of| self.facts[of].ndim);
-                let rank = match of {
-                    Some(rank) => rank as i128,
-                    None => self.first_rank.unwrap_or(self.shared_shape.len()) as i128,
-                };
+                let rank = self.axis_rank(index);
                 self.random.between(-rank, (rank - 1).max(-rank))
             }
             IntScheme::Negative => self.random.between(-8, -1),

@@ -3,6 +3,8 @@
 use fissure_model::{AbstractValue, Category, TensorKind, Value};
 
 use crate::kind::Entry;
+use crate::knowledge::is_axis;
+use crate::leaf::{For, whole};
 use crate::meaning::Leaf;
 use crate::preference::SlotId;
 use crate::sample::{Call, Unsatisfied};
@@ -89,8 +91,10 @@ impl Call<'_> {
         count: u64,
     ) -> Result<Vec<AbstractValue>, Unsatisfied> {
         let alike = self.random.chance(0.6);
+        let axes = is_axis(&self.plan.params[index].name);
+        let rank = if axes { self.axis_rank(index) } else { 0 };
         let mut items: Vec<AbstractValue> = Vec::with_capacity(count as usize);
-        for position in 0..count {
+        for _ in 0..count {
             // Axes must differ, sizes are often equal.
             let item = match (entry, items.first()) {
                 (Entry::Tensor, Some(first)) if alike => {
@@ -102,16 +106,42 @@ impl Call<'_> {
                 }
                 _ => self.entry(index, entry)?,
             };
-            let repeated = position > 0
-                && items.iter().any(|known| known == &item)
-                && matches!(entry, Entry::Leaf(Leaf::Int));
-            items.push(if repeated && !alike {
-                self.entry(index, entry)?
-            } else {
+            let known = |item: &AbstractValue| items.iter().any(|one| same_axis(one, item, rank));
+            let repeated = *entry == Entry::Leaf(Leaf::Int) && known(&item);
+            let item = if !repeated || (alike && !axes) {
                 item
-            });
+            } else if axes {
+                self.free_axis(index, &items, rank).unwrap_or(item)
+            } else {
+                self.entry(index, entry)?
+            };
+            items.push(item);
         }
         Ok(items)
+    }
+
+    /// The rank of the tensor whose axes a parameter names.
+    pub fn axis_rank(&self, index: usize) -> i128 {
+        let of = self.plan.params[index].compiled.soft.axis_of;
+        match of.and_then(|of| self.facts[of].ndim) {
+            Some(rank) => rank as i128,
+            None => self.first_rank.unwrap_or(self.shared_shape.len()) as i128,
+        }
+    }
+
+    /// An axis that the list does not name yet, as nearly every library insists.
+    fn free_axis(
+        &mut self,
+        index: usize,
+        items: &[AbstractValue],
+        rank: i128,
+    ) -> Option<AbstractValue> {
+        let (lower, upper) = whole(self.interval(index, For::Leaf(Leaf::Int)))?;
+        let free: Vec<AbstractValue> = (lower.max(-rank)..=upper.min(rank - 1))
+            .map(|axis| AbstractValue::Literal(Value::Int(axis)))
+            .filter(|axis| !items.iter().any(|item| same_axis(item, axis, rank)))
+            .collect();
+        (!free.is_empty()).then(|| self.random.pick(&free).clone())
     }
 
     fn entry(&mut self, index: usize, entry: &Entry) -> Result<AbstractValue, Unsatisfied> {
@@ -138,5 +168,15 @@ impl Call<'_> {
                 }
             }
         })
+    }
+}
+
+/// Do two integers name the same axis? −1 is the last one.
+fn same_axis(one: &AbstractValue, other: &AbstractValue, rank: i128) -> bool {
+    match (one, other) {
+        (AbstractValue::Literal(Value::Int(one)), AbstractValue::Literal(Value::Int(other))) => {
+            one == other || (rank > 0 && (one - other).abs() == rank)
+        }
+        _ => one == other,
     }
 }

@@ -100,8 +100,8 @@ impl Call<'_> {
             65..=69 => 1,
             70..=81 => 2 + self.random.below(3),
             82..=91 => *self.random.pick(&[3, 5, 7, 9, 15, 16, 17, 31, 32, 33]),
-            92 => 0,
-            93..=97 => 8 + self.random.below(25),
+            92 | 93 => 0,
+            94..=97 => 8 + self.random.below(25),
             98 => 1 + self.random.below(4),
             _ => *self
                 .random

@@ -51,6 +51,31 @@ impl Call<'_> {
         }
     }
 
+    /// A value of a sort that no list of flags holds: half of them with several elements,
+    /// which code that only asks whether a flag is set has no answer for.
+    fn other_sort(&mut self) -> AbstractValue {
+        let literal = AbstractValue::Literal;
+        match self.random.index(8) {
+            0 => literal(Value::Text("none of these".into())),
+            1 => literal(Value::Int(self.random.between(-8, 16))),
+            2 => literal(Value::Dtype(self.dtype)),
+            3 => {
+                let items = vec![literal(Value::Int(1)), literal(Value::Int(0))];
+                AbstractValue::List(items)
+            }
+            sort => {
+                let dtype = if sort < 6 { Dtype::Bool } else { self.dtype };
+                let rank = 1 + self.random.index(2);
+                AbstractValue::Tensor {
+                    kind: TensorKind::Dense,
+                    dtype,
+                    shape: (0..rank).map(|_| 2 + self.random.below(2)).collect(),
+                    fill: Fill::default(),
+                }
+            }
+        }
+    }
+
     fn outside_enum(&mut self, index: usize) -> Option<AbstractValue> {
         let plan = self.plan;
         let entries = &plan.params[index].compiled.constraint.enums;
@@ -84,11 +109,7 @@ impl Call<'_> {
             })
             .collect();
         if texts.is_empty() {
-            return Some(AbstractValue::Literal(match self.random.index(3) {
-                0 => Value::Text("none of these".into()),
-                1 => Value::Int(self.random.between(-8, 16)),
-                _ => Value::Dtype(plan.dtypes.get(self.random.index(plan.dtypes.len()))?.0),
-            }));
+            return Some(self.other_sort());
         }
         let mut letters: Vec<char> = self.random.pick(&texts).chars().collect();
         let at = self.random.index(letters.len() + 1);

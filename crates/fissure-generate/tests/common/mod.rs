@@ -76,6 +76,20 @@ constraints:
   '**kwargs': {}
 ",
         ),
+        (
+            "flag",
+            "title: tf.reverse
+package: tensorflow
+target: reverse
+version: '1'
+link: https://example.org
+inputs: {required: [tensor, axes], optional: [flag]}
+constraints:
+  tensor: {tensor_t: [tf.tensor], ndim: ['2', '3']}
+  axes: {structure: [list], dtype: [int]}
+  flag: {default: 'False', enum: [True, False]}
+",
+        ),
     ]
     .into_iter()
     .map(|(name, text)| spec(name, text))
