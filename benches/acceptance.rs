@@ -1,27 +1,33 @@
 //! How much of what conforms to the constraint files the libraries accept, each in its old version
-//! and in a current one: `cargo bench -p fissure-benches --bench acceptance [-- REQUIREMENT…]`.
+//! and in a current one: `cargo bench -p fissure-benches --bench acceptance [-- REQUIREMENT…]`. With
+//! `--each` the share of every API is listed, and the commonest reason of those that reject most.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+
+use std::collections::BTreeMap;
 
 use fissure_benches::libraries::{LIBRARIES, Library, run_api};
 use fissure_generate::GenerateOptions;
 use fissure_model::{Mode, Outcome};
 
 /// Inputs of each API.
-const INPUTS: u64 = 200;
+const INPUTS: u64 = 100;
+/// Letters of a reason.
+const REASON: usize = 200;
 
 fn main() -> anyhow::Result<()> {
     let asked: Vec<String> = std::env::args()
         .skip(1)
         .filter(|argument| !argument.starts_with('-'))
         .collect();
+    let each = std::env::args().any(|argument| argument == "--each");
     println!(
         "{:<24} {:>6} {:>9} {:>9} {:>10} {:>10} {:>8}",
         "library", "APIs", "inputs", "accepted", "mean/API", "some", "crashes"
     );
     for library in LIBRARIES {
         if asked.is_empty() || asked.iter().any(|one| one == library.requirement) {
-            measure(&library)?;
+            measure(&library, each)?;
         }
     }
     Ok(())
@@ -32,9 +38,19 @@ struct Counts {
     inputs: u64,
     accepted: u64,
     crashes: u64,
+    reasons: BTreeMap<String, u64>,
 }
 
-fn measure(library: &Library) -> anyhow::Result<()> {
+impl Counts {
+    fn line(&self, title: &str) -> String {
+        let share = 100 * self.accepted / self.inputs.max(1);
+        let commonest = self.reasons.iter().max_by_key(|(_, count)| **count);
+        let reason = commonest.map_or("", |(reason, _)| reason.as_str());
+        format!("    {share:>3} % {title}: {reason}")
+    }
+}
+
+fn measure(library: &Library, each: bool) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir()?;
     let pool = library.pool(scratch.path(), 1)?;
     let mut rows = Vec::new();
@@ -53,15 +69,24 @@ fn measure(library: &Library) -> anyhow::Result<()> {
         // A spec that no call can satisfy is counted below, not an end of the measurement.
         let run = run_api(&pool, &spec, options, 0, INPUTS, |_, execution| {
             counts.inputs += 1;
-            match execution.outcome {
+            match &execution.outcome {
                 Outcome::Accepted { .. } => counts.accepted += 1,
                 Outcome::Crash { .. } => counts.crashes += 1,
-                _ => {}
+                other => {
+                    let line = format!("{other:?}").replace('\n', " ");
+                    let reason = line.chars().take(REASON).collect();
+                    *counts.reasons.entry(reason).or_default() += 1;
+                }
             }
             true
         });
         match run {
-            Ok(()) => rows.push(counts),
+            Ok(()) => {
+                if each {
+                    println!("{}", counts.line(&spec.api.title));
+                }
+                rows.push(counts);
+            }
             Err(_) => left_out += 1,
         }
     }

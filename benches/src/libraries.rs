@@ -27,7 +27,7 @@ pub const LIBRARIES: [Library; 6] = [
     },
     Library {
         package: "torch",
-        requirement: "torch==2.9.1",
+        requirement: "torch==2.15.0",
         files: "pytorch",
     },
     Library {
