@@ -54,6 +54,11 @@ pub enum EnvironmentError {
         found: String,
     },
 
+    #[error(
+        "there is no solver program {}\n\nname a z3 with FISSURE_Z3, or leave that variable unset and let Fissure install one: fissure env make z3-solver", named.display()
+    )]
+    NoSuchSolver { named: PathBuf },
+
     #[error("no Python interpreter is on PATH\n\n{hint}")]
     NoPython { hint: String },
 

@@ -21,6 +21,7 @@ mod progress;
 mod releases;
 mod requirement;
 mod resolve;
+mod solver;
 mod surroundings;
 mod uv_tool;
 
@@ -39,4 +40,5 @@ pub use progress::Progress;
 pub use releases::releases;
 pub use requirement::Requirement;
 pub use resolve::{Choice, Wanted, locate, resolve};
+pub use solver::{find_solver, provide_solver};
 pub use surroundings::Surroundings;

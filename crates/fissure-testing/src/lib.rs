@@ -65,6 +65,20 @@ pub fn old_library_python(package: &str, requirement: &str) -> Option<PathBuf> {
     environment(package, requirement, !asked)
 }
 
+/// The solver Z3, installed if need be. `None`, with the reason printed, when it cannot be had.
+pub fn z3() -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || {
+        let found = Surroundings::from_process().and_then(|surroundings| {
+            fissure_environment::provide_solver(&surroundings, &mut |_| ())
+        });
+        found
+            .inspect_err(|error| say(&format!("no Z3, so what asks it is not tested: {error}")))
+            .ok()
+    };
+    FOUND.get_or_init(find).clone()
+}
+
 fn environment(package: &str, requirement: &str, offline: bool) -> Option<PathBuf> {
     let made = Surroundings::from_process().and_then(|surroundings| {
         let wanted = Wanted {

@@ -8,16 +8,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use anyhow::anyhow;
 use clap::Args;
+use fissure_environment::Surroundings;
 use fissure_learn::{CallSampler, Diversity, Invariants, limits};
 use fissure_model::RuleText;
-use fissure_rules::{Datum, Precedence, read_file};
-use fissure_solve::rules::{abstract_value, contradiction};
+use fissure_rules::{Datum, Declaration, Precedence, read_file};
+use fissure_solve::rules::exact::{self, ExactError, ExactSolver, Exactly};
+use fissure_solve::rules::{BoundRule, abstract_value, contradiction};
 use serde_json::json;
 
 use super::session::seconds_of;
 use crate::exit_status::{ExitStatus, usage};
 use crate::rule_library::RuleLibrary;
+use crate::target::MakingDisplay;
+
+/// Time for one question to the solver.
+const MILLISECONDS: u32 = 10_000;
 
 /// Draw abstract inputs from the rules of an API, as JSON lines.
 ///
@@ -56,9 +63,14 @@ pub struct SolveArgs {
     #[arg(long, value_name = "RULE")]
     breaking: Option<String>,
 
-    /// Say which rules contradict each other when there are no inputs
+    /// Say which rules contradict each other when there are no inputs. Exact with Z3, which is
+    /// installed for it when there is none (FISSURE_Z3 names one, else `z3` on the PATH)
     #[arg(long)]
     explain: bool,
+
+    /// Never use the network: do not install Z3
+    #[arg(long)]
+    offline: bool,
 }
 
 pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
@@ -96,6 +108,18 @@ pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
     }
     drop(out);
     let report = diversity.report();
+    if report.inputs == 0 {
+        let hint = if args.explain {
+            ""
+        } else {
+            " (--explain says why)"
+        };
+        eprintln!("no inputs{hint}");
+        if args.explain {
+            explain(&args, &invariants)?;
+        }
+        return Ok(ExitStatus::Findings.into());
+    }
     eprintln!(
         "{} inputs, {} distinct, {:.0} per second; {:.1} values per variable, distance {:.3}, entropy {:.2} bits",
         report.inputs,
@@ -105,13 +129,7 @@ pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
         report.distance,
         report.entropy
     );
-    if report.inputs > 0 {
-        return Ok(ExitStatus::NoFinding.into());
-    }
-    if args.explain {
-        explain(&invariants);
-    }
-    Ok(ExitStatus::Findings.into())
+    Ok(ExitStatus::NoFinding.into())
 }
 
 /// The rules of the API, or of the file.
@@ -172,17 +190,115 @@ fn line(seconds: f64, names: &[String], input: &[Datum]) -> serde_json::Value {
     json!({ "seconds": seconds, "arguments": arguments })
 }
 
-fn explain(invariants: &Invariants) {
+/// Why there are no inputs: exactly, where a solver can be had, else as far as the sampler knows.
+fn explain(args: &SolveArgs, invariants: &Invariants) -> anyhow::Result<()> {
     let params = invariants.file.declarations();
     let rules = invariants.rules();
+    let exact = match solver(args) {
+        Ok(program) => exactly(args, invariants, &program, &params, &rules)?,
+        Err(error) => {
+            eprintln!("warning: no exact answer, because there is no Z3: {error}");
+            false
+        }
+    };
+    if exact {
+        return Ok(());
+    }
     let against = contradiction(&params, &rules, &limits());
     if against.is_empty() {
-        println!("the rules do not contradict each other");
-        return;
+        println!("sampling finds inputs that satisfy all rules");
+    } else {
+        println!("sampling finds no input with these rules together, and some without any one:");
+        print_rules(invariants, &against);
     }
-    println!("these rules cannot hold together; without any one of them there are inputs:");
-    for number in against {
-        let rule = &invariants.file.rules[number];
+    Ok(())
+}
+
+fn print_rules(invariants: &Invariants, numbers: &[usize]) {
+    for number in numbers {
+        let rule = &invariants.file.rules[*number];
         println!("  {}: {}", rule.name, rule.rule);
     }
+}
+
+/// Tells what the solver says; `false` when it cannot say anything.
+fn exactly(
+    args: &SolveArgs,
+    invariants: &Invariants,
+    program: &Path,
+    params: &[Declaration],
+    rules: &[BoundRule],
+) -> anyhow::Result<bool> {
+    let name = |number: usize| invariants.file.rules[number].name.as_str();
+    let answer = match &args.breaking {
+        Some(broken) => {
+            let number = invariants.file.rules.iter().position(|rule| rule.name == *broken);
+            let number = number.unwrap_or(usize::MAX);
+            ExactSolver::new(program, params, rules, &limits(), MILLISECONDS)
+                .and_then(|mut solver| solver.breaking(number))
+                .map(|answer| match answer {
+                    Exactly::Yes(input) => {
+                        let names: Vec<String> =
+                            params.iter().map(|param| param.name.clone()).collect();
+                        println!("an input breaks {broken} and no other rule:");
+                        println!("{}", line(0.0, &names, &input));
+                        true
+                    }
+                    Exactly::No => {
+                        println!("the other rules imply {broken}: it cannot be broken alone");
+                        true
+                    }
+                    Exactly::Unknown => false,
+                })
+        }
+        None => exact::contradiction(program, params, rules, &limits(), MILLISECONDS).map(
+            |answer| match answer {
+                Exactly::Yes(against) => {
+                    println!(
+                        "these rules cannot hold together; without any one of them there are inputs:"
+                    );
+                    print_rules(invariants, &against);
+                    true
+                }
+                Exactly::No => {
+                    println!("the rules do not contradict each other; their inputs are out of reach of the sampler (too large, or of rarer dtypes)");
+                    true
+                }
+                Exactly::Unknown => false,
+            },
+        ),
+    };
+    match answer {
+        Ok(true) => Ok(true),
+        Ok(false) => {
+            eprintln!(
+                "warning: no exact answer: Z3 gave up after {} s",
+                MILLISECONDS / 1000
+            );
+            Ok(false)
+        }
+        Err(ExactError::Untranslatable { rule }) => {
+            eprintln!(
+                "warning: no exact answer: the rule {} has no translation to Z3",
+                name(rule)
+            );
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The solver's program, installed if need be.
+fn solver(args: &SolveArgs) -> anyhow::Result<PathBuf> {
+    let surroundings = Surroundings::from_process()?;
+    if args.offline {
+        return fissure_environment::find_solver(&surroundings)?.ok_or_else(|| {
+            anyhow!("--offline forbids to install one (fissure env make z3-solver does)")
+        });
+    }
+    let mut display = MakingDisplay::new();
+    let program =
+        fissure_environment::provide_solver(&surroundings, &mut |news| display.show(news))?;
+    display.finish();
+    Ok(program)
 }

@@ -2,8 +2,8 @@
 //! other, which input breaks only this one.
 //!
 //! All ranks and alternatives are in one query. Within the limits of ranks and lengths the answers
-//! hold for inputs of every size: dimensions and numbers are unbounded here. Z3 runs as a process
-//! ([`find_solver`]); the sampler needs none of this.
+//! hold for inputs of every size: dimensions and numbers are unbounded here. Z3 runs as a process,
+//! whose program the caller names; the sampler needs none of this.
 
 mod encode;
 mod formula;
@@ -14,7 +14,7 @@ mod text;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use easy_smt::{Context, ContextBuilder, Response};
@@ -46,15 +46,34 @@ pub enum Exactly<T> {
     Unknown,
 }
 
-/// The solver's program: `FISSURE_Z3`, else `z3` on the PATH.
-pub fn find_solver() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("FISSURE_Z3") {
-        return Some(named.into());
+/// Rules that cannot hold together, so few that without any one of them the others can; `No` when
+/// all together can.
+pub fn contradiction(
+    program: &Path,
+    params: &[Declaration],
+    rules: &[BoundRule],
+    limits: &Limits,
+    milliseconds: u32,
+) -> Result<Exactly<Vec<usize>>, ExactError> {
+    let ask = |kept: &[usize]| {
+        let kept: Vec<BoundRule> = kept.iter().map(|rule| rules[*rule].clone()).collect();
+        ExactSolver::new(program, params, &kept, limits, milliseconds)?.contradiction()
+    };
+    let all: Vec<usize> = (0..rules.len()).collect();
+    let mut against = match ask(&all)? {
+        Exactly::Yes(core) => core,
+        other => return Ok(other),
+    };
+    let mut at = 0;
+    while at < against.len() {
+        let mut fewer = against.clone();
+        fewer.remove(at);
+        match ask(&fewer)? {
+            Exactly::Yes(core) => against = core.into_iter().map(|rule| fewer[rule]).collect(),
+            Exactly::No | Exactly::Unknown => at += 1,
+        }
     }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .map(|folder| folder.join("z3"))
-        .find(|program| program.is_file())
+    Ok(Exactly::Yes(against))
 }
 
 /// The rules of one API before a solver.
