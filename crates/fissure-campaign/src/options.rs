@@ -1,5 +1,6 @@
 //! What a run is asked to do, once the command line has been understood.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -56,6 +57,8 @@ pub struct Division {
     /// How many times the usual share each API gets, by position; those beyond the end get it once.
     pub weights: Vec<f64>,
     pub part: Part,
+    /// APIs that are known not to be worth a try, by position, and why.
+    pub left_out: BTreeMap<usize, String>,
 }
 
 /// What of the work a process does.

@@ -115,6 +115,23 @@ impl<R> Stamped<R> {
     }
 }
 
+impl Record {
+    /// The position of the API that it is about.
+    pub(crate) fn position_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Record::Skipped { at, .. }
+            | Record::Started { at, .. }
+            | Record::Batch { at, .. }
+            | Record::Judged { at, .. }
+            | Record::Seen { at, .. }
+            | Record::Found { at, .. }
+            | Record::Fuzzed { at, .. }
+            | Record::Finished { at, .. } => Some(at),
+            Record::Run(_) | Record::Folded { .. } | Record::End { .. } => None,
+        }
+    }
+}
+
 /// The letter of an outcome in [`Record::Batch`].
 pub fn letter(kind: OutcomeKind) -> char {
     match kind {

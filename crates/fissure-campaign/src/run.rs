@@ -373,8 +373,11 @@ impl Run<'_> {
                 denied.reason
             )));
         }
-        let part = self.options.division.part;
-        if part == Part::Judge && restored.fuzzed.is_none() {
+        let division = &self.options.division;
+        if let Some(reason) = division.left_out.get(&at) {
+            return Ok(Err(reason.clone()));
+        }
+        if division.part == Part::Judge && restored.fuzzed.is_none() {
             return Ok(Err("its inputs have not run".to_owned()));
         }
         let signature = self

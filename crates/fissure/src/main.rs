@@ -1,6 +1,7 @@
 //! The command line.
 
 mod command;
+mod duration;
 mod exit_status;
 mod rule_library;
 mod target;
@@ -27,6 +28,8 @@ enum Command {
     Scan(Box<command::scan::ScanArgs>),
     /// Fuzz API functions with inputs made from what they accept
     Fuzz(Box<command::fuzz_args::FuzzArgs>),
+    /// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report
+    Campaign(Box<command::campaign_args::CampaignArgs>),
     /// Apply oracles to the inputs that a run kept
     Judge(Box<command::judge::JudgeArgs>),
     /// Run findings again, here or with another version of the library
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Scan(args) => command::scan::run(*args),
         Command::Fuzz(args) => command::fuzz::run(*args),
+        Command::Campaign(args) => command::campaign::run(*args),
         Command::Judge(args) => command::judge::run(*args),
         Command::Replay(args) => command::replay::run(*args),
         Command::Bisect(args) => command::bisect::run(*args),

@@ -1,6 +1,13 @@
 //! One file per command.
 
 pub mod bisect;
+pub mod campaign;
+pub mod campaign_args;
+mod campaign_learn;
+mod campaign_options;
+mod campaign_run;
+mod campaign_slurm;
+mod campaign_specs;
 pub mod doctor;
 pub mod env;
 pub mod fuzz;

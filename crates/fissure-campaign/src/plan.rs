@@ -1,0 +1,191 @@
+//! What a campaign does, fixed when it begins.
+//!
+//! `campaign.json` says what was asked and which APIs that means, `specs.zst` holds what was known
+//! of each of them. Files that change or appear later cannot change what a resumed campaign or
+//! another shard of it does.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fissure_model::Spec;
+use serde::{Deserialize, Serialize};
+
+use crate::StoreError;
+
+const PLAN_FILE: &str = "campaign.json";
+const SPECS_FILE: &str = "specs.zst";
+const LEVEL: i32 = 3;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CampaignPlan {
+    pub format: u32,
+    pub fissure_version: String,
+    /// As it was given, and where: its paths are relative to that folder.
+    pub command: Vec<String>,
+    pub folder: PathBuf,
+    pub package: String,
+    /// The interpreter that every process of the campaign uses.
+    pub python: PathBuf,
+    pub seed: u64,
+    /// Parts that are done by processes of their own; one: the campaign is one run.
+    pub shards: usize,
+    pub apis: Vec<PlannedApi>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedApi {
+    pub title: String,
+    /// How many times the usual share it gets.
+    pub weight: f64,
+    /// Nothing is known of it yet.
+    pub learn: bool,
+}
+
+/// One of the parts that a campaign is divided into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    pub index: usize,
+    pub count: usize,
+}
+
+impl Shard {
+    /// A campaign that is not divided.
+    pub const WHOLE: Shard = Shard { index: 0, count: 1 };
+
+    /// Positions of its APIs. Neighbours are often alike in cost, so each goes to another shard.
+    pub fn positions(self, apis: usize) -> impl Iterator<Item = usize> {
+        (self.index..apis).step_by(self.count.max(1))
+    }
+}
+
+/// The folder of a campaign.
+#[derive(Clone, Debug)]
+pub struct CampaignFolder {
+    path: PathBuf,
+}
+
+impl CampaignFolder {
+    /// Writes the plan, unless another process of the same campaign has done so meanwhile.
+    pub fn create(
+        path: &Path,
+        plan: &CampaignPlan,
+        specs: &[Spec],
+    ) -> Result<CampaignFolder, StoreError> {
+        fs::create_dir_all(path).map_err(StoreError::at("make", path))?;
+        let folder = CampaignFolder {
+            path: path.to_owned(),
+        };
+        let json = serde_json::to_vec(specs).expect("plain data always serialises");
+        let packed = zstd::bulk::compress(&json, LEVEL);
+        let specs_path = path.join(SPECS_FILE);
+        let packed = packed.map_err(StoreError::at("write", &specs_path))?;
+        write_whole(&specs_path, &packed)?;
+        let json = serde_json::to_vec_pretty(plan).expect("plain data always serialises");
+        write_whole(&path.join(PLAN_FILE), &json)?;
+        Ok(folder)
+    }
+
+    /// Whether a campaign was begun in this folder.
+    pub fn exists(path: &Path) -> bool {
+        path.join(PLAN_FILE).is_file()
+    }
+
+    pub fn open(path: &Path) -> Result<(CampaignFolder, CampaignPlan), StoreError> {
+        let file = path.join(PLAN_FILE);
+        let text = fs::read(&file).map_err(StoreError::at("read", &file))?;
+        let plan = serde_json::from_slice(&text)
+            .map_err(|error| StoreError::at("read", &file)(error.into()))?;
+        let folder = CampaignFolder {
+            path: path.to_owned(),
+        };
+        Ok((folder, plan))
+    }
+
+    /// What was known of each API when the campaign began.
+    pub fn specs(&self) -> Result<Vec<Spec>, StoreError> {
+        let path = self.path.join(SPECS_FILE);
+        let read = || -> io::Result<Vec<Spec>> {
+            let json = zstd::stream::decode_all(fs::File::open(&path)?)?;
+            Ok(serde_json::from_slice(&json)?)
+        };
+        read().map_err(StoreError::at("read", &path))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The run folder of a shard; a campaign that is not divided is its own.
+    pub fn shard(&self, shard: Shard) -> PathBuf {
+        match shard.count {
+            0 | 1 => self.path.clone(),
+            _ => self.path.join("shards").join(shard.index.to_string()),
+        }
+    }
+
+    /// Rules that the campaign itself learns. Each API is learned by one process.
+    pub fn invariants(&self) -> PathBuf {
+        self.path.join("invariants")
+    }
+}
+
+/// Writes a file so that a reader sees all of it or nothing, whoever else writes it.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let partial = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = fs::write(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        // What is left of it is of no use; the error says what happened.
+        let _ = fs::remove_file(&partial);
+    }
+    written.map_err(StoreError::at("write", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_have_every_api_once() {
+        for count in 1..6 {
+            let mut all: Vec<usize> = (0..count)
+                .flat_map(|index| Shard { index, count }.positions(17))
+                .collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..17).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_plan_reads_back_with_its_specs() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = CampaignPlan {
+            format: 1,
+            fissure_version: "0".into(),
+            command: vec!["fissure".into()],
+            folder: "/".into(),
+            package: "torch".into(),
+            python: "python".into(),
+            seed: 3,
+            shards: 2,
+            apis: vec![PlannedApi {
+                title: "torch.add".into(),
+                weight: 2.0,
+                learn: false,
+            }],
+        };
+        assert!(!CampaignFolder::exists(folder.path()));
+        CampaignFolder::create(folder.path(), &plan, &[]).unwrap();
+        assert!(CampaignFolder::exists(folder.path()));
+        let (opened, read) = CampaignFolder::open(folder.path()).unwrap();
+        assert_eq!(read, plan);
+        assert_eq!(opened.specs().unwrap(), []);
+        assert!(
+            opened
+                .shard(Shard { index: 1, count: 2 })
+                .ends_with("shards/1")
+        );
+        assert_eq!(opened.shard(Shard::WHOLE), folder.path());
+    }
+}

@@ -1,0 +1,246 @@
+//! `fissure campaign`: a library from end to end.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command prints its result"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use clap::{Args, FromArgMatches};
+use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
+
+use super::campaign_args::{Action, CampaignArgs, CampaignRunArgs};
+use super::campaign_options::{seed, shard_of};
+use super::campaign_run::ShardRun;
+use super::{campaign_slurm, campaign_specs, session};
+use crate::exit_status::{ExitStatus, usage};
+use crate::target;
+
+/// Calls of the library's sample database, in the folder of a campaign.
+pub const SEEDS_FOLDER: &str = "seeds";
+
+pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
+    match args.action {
+        Some(Action::Status(args)) => return campaign_slurm::status(&args),
+        Some(Action::Merge(args)) => return campaign_slurm::merge(&args),
+        Some(Action::Template) => return campaign_slurm::print_template(),
+        Some(Action::Task(args)) => return campaign_slurm::task(&args),
+        None => {}
+    }
+    let args = args.run;
+    let stop = session::stop_on_interrupt()?;
+    let (args, folder, plan) = match &args.resume {
+        Some(path) => resume(path, &args)?,
+        None => {
+            let (folder, plan) = begin(&args, &stop)?;
+            (args, folder, plan)
+        }
+    };
+    if args.slurm.slurm {
+        return campaign_slurm::submit(&args, &folder, &plan);
+    }
+    let shard = shard_of(args.shard, plan.shards)?;
+    let run = ShardRun {
+        args: &args,
+        folder: &folder,
+        plan: &plan,
+        shard,
+        part: Part::All,
+        stop: &stop,
+    };
+    run.learn()?;
+    let left_out = run.solve()?;
+    let summary = run.fuzz(left_out)?;
+    print_summary(&args, &summary, &folder.shard(shard))
+}
+
+/// Prints what came of a run.
+pub fn print_summary(
+    args: &CampaignRunArgs,
+    summary: &RunSummary,
+    folder: &Path,
+) -> anyhow::Result<ExitCode> {
+    if args.json {
+        println!("{}", serde_json::to_string(summary)?);
+    } else {
+        print!("\n{}\n", fissure_report::api_table(summary));
+        print!("{}", fissure_report::oracle_table(summary));
+        if let Some(line) = fissure_report::acceptance_line(summary) {
+            println!("{line}");
+        }
+        println!("{}", fissure_report::closing_line(summary));
+        println!("everything is in {}", folder.display());
+    }
+    let status = if summary.findings > 0 {
+        ExitStatus::Findings
+    } else {
+        ExitStatus::NoFinding
+    };
+    Ok(status.into())
+}
+
+/// Finds out which APIs there are, and writes the plan. A shard whose campaign another process has
+/// begun takes that one's plan.
+fn begin(
+    args: &CampaignRunArgs,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<(CampaignFolder, CampaignPlan)> {
+    let shards = args.shards.unwrap_or(1) as usize;
+    if shards > 1 && args.shard.is_none() && !args.slurm.slurm {
+        return Err(usage(
+            "--shards divides the campaign among processes: say which this one is (--shard 0), or \
+             submit all of them (--slurm)",
+        ));
+    }
+    shard_of(args.shard, shards)?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None if args.shard.is_some() => {
+            return Err(usage(
+                "--shard needs --output DIR, the folder that all shards share",
+            ));
+        }
+        None => default_folder()?,
+    };
+    if CampaignFolder::exists(&path) {
+        if args.shard.is_none() {
+            return Err(usage(format!(
+                "{} holds a campaign already: continue it with --resume {0}, or choose another \
+                 --output",
+                path.display()
+            )));
+        }
+        let (folder, plan) = CampaignFolder::open(&path)?;
+        if plan.shards != shards {
+            return Err(usage(format!(
+                "the campaign in {} has {} shards, not {shards}",
+                path.display(),
+                plan.shards
+            )));
+        }
+        return Ok((folder, plan));
+    }
+    let seed = seed(&args.seed)?;
+    let package = campaign_specs::package(args)?;
+    let mut known = campaign_specs::find(args, &package)?;
+    let python = target::resolve_for(&args.target, &package, &args.pythonpath)?.python;
+    std::fs::create_dir_all(&path).with_context(|| format!("failed to make {}", path.display()))?;
+    let path = path.canonicalize()?;
+    let mut unknown = 0;
+    if !args.no_learn {
+        let names_only = !args.api.is_empty() && !args.api.iter().any(|api| api.contains('*'));
+        let all_known = args
+            .api
+            .iter()
+            .all(|api| known.apis.iter().any(|one| one.title == *api));
+        if !(names_only && all_known) {
+            if !args.quiet {
+                eprintln!("fissure: asking the sample database of {package}");
+            }
+            // A library without one has nothing to learn from but what was named.
+            let seeds = campaign_specs::seeds(&python, &path.join(SEEDS_FOLDER), stop).ok();
+            unknown = known.add_unknown(args, &package, seeds.as_ref());
+        }
+    }
+    if known.specs.is_empty() {
+        return Err(usage(format!(
+            "nothing is known of {package}{}: name constraint files (--specs DIR) or rules (--rules \
+             DIR), or let Fissure learn (without --no-learn)",
+            if args.api.is_empty() {
+                ""
+            } else {
+                " under the names that --api gives"
+            }
+        )));
+    }
+    if !args.quiet {
+        for warning in known.warnings.iter().take(5) {
+            eprintln!("warning: {warning}");
+        }
+        if known.warnings.len() > 5 {
+            eprintln!(
+                "warning: {} more about the files (fissure specs check shows all)",
+                known.warnings.len() - 5
+            );
+        }
+        eprintln!(
+            "phase  specs: {} APIs of {package}: {} constraint files, {} rule files, {unknown} to be \
+             learned",
+            known.apis.len(),
+            known.constraint_files,
+            known.rule_files,
+        );
+    }
+    let plan = CampaignPlan {
+        format: FORMAT,
+        fissure_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: std::env::args().collect(),
+        folder: std::env::current_dir().context("failed to ask for the current folder")?,
+        package,
+        python,
+        seed,
+        shards,
+        apis: known.apis,
+    };
+    let folder = CampaignFolder::create(&path, &plan, &known.specs)?;
+    Ok((folder, plan))
+}
+
+/// The campaign in a folder, with the command it was begun with.
+pub fn open(path: &Path) -> anyhow::Result<(CampaignRunArgs, CampaignFolder, CampaignPlan)> {
+    let path = path
+        .canonicalize()
+        .map_err(|_| usage(format!("there is no folder {}", path.display())))?;
+    let (folder, plan) = CampaignFolder::open(&path).map_err(|error| {
+        usage(format!(
+            "{} is not the folder of a campaign: {:#}",
+            path.display(),
+            anyhow::Error::from(error)
+        ))
+    })?;
+    std::env::set_current_dir(&plan.folder)
+        .with_context(|| format!("failed to go to {}", plan.folder.display()))?;
+    // The program itself comes before the name of the command.
+    let command = CampaignArgs::augment_args(clap::Command::new("fissure campaign"));
+    let matches = command
+        .try_get_matches_from(plan.command.iter().skip(1))
+        .map_err(|error| usage(format!("its command cannot be given again: {error}")))?;
+    let mut args = CampaignArgs::from_arg_matches(&matches)?.run;
+    args.output = Some(path);
+    Ok((args, folder, plan))
+}
+
+/// What stays is the campaign; how it is watched, and by how many, is for the one who resumes it.
+fn resume(
+    path: &Path,
+    now: &CampaignRunArgs,
+) -> anyhow::Result<(CampaignRunArgs, CampaignFolder, CampaignPlan)> {
+    let (mut args, folder, plan) = open(path)?;
+    args.quiet = now.quiet;
+    args.verbose = now.verbose;
+    args.json = now.json;
+    args.workers = now.workers.or(args.workers);
+    if now.shard.is_some() {
+        args.shard = now.shard;
+    }
+    Ok((args, folder, plan))
+}
+
+/// A new folder under `fissure-out`, named by the time.
+fn default_folder() -> anyhow::Result<PathBuf> {
+    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let base = Path::new("fissure-out");
+    (1..1000)
+        .map(|n| match n {
+            1 => base.join(format!("campaign-{now}")),
+            n => base.join(format!("campaign-{now}-{n}")),
+        })
+        .find(|path| !path.exists())
+        .context("fissure-out has too many campaigns of this second")
+}

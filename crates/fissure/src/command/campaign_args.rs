@@ -1,0 +1,240 @@
+//! `fissure campaign`: the arguments as typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+use super::fuzz_args::ModeArg;
+use super::judging::JudgingArgs;
+use crate::duration::{Limit, duration, limit};
+use crate::target::TargetArgs;
+
+/// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report.
+///
+/// What is known of an API comes from constraint files (--specs), from rules shipped with Fissure or
+/// found in --rules or ./invariants, or is learned first. All results are in one folder, which
+/// `fissure report` reads.
+///
+///   fissure campaign torch --per-api 60s --total 2h
+///   fissure campaign torch --api 'torch.nn.*' --weight 'torch.nn.functional.*=3' --max-iter 2000
+///   fissure campaign --resume fissure-out/campaign-20261115-231500
+///   fissure campaign torch --slurm --shards 64 --cpus 4 --time 2h
+///
+/// Exit codes: 0 no finding, 1 findings, 2 usage error, 3 Fissure itself failed.
+#[derive(Args, Debug)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    args_override_self = true,
+    verbatim_doc_comment
+)]
+pub struct CampaignArgs {
+    #[command(subcommand)]
+    pub action: Option<Action>,
+
+    #[command(flatten)]
+    pub run: CampaignRunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Say what a campaign has done, what runs, and what failed
+    Status(FolderArgs),
+    /// Join the shards of a campaign into one run folder, which `fissure report` reads
+    Merge(FolderArgs),
+    /// Print the batch script for Slurm, to be edited and given to --template
+    Template,
+    /// Do one task of a campaign: what the batch script calls
+    #[command(hide = true)]
+    Task(TaskArgs),
+}
+
+#[derive(Args, Debug)]
+pub struct FolderArgs {
+    /// Folder of the campaign
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct TaskArgs {
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// learn, solve, fuzz, oracle or report
+    #[arg(value_name = "PHASE")]
+    pub phase: String,
+    /// Number of the shard
+    #[arg(value_name = "SHARD")]
+    pub shard: usize,
+}
+
+#[derive(Args, Debug)]
+pub struct CampaignRunArgs {
+    /// torch, tensorflow, jax, mxnet or numpy; may be left out where --specs says it
+    #[arg(value_name = "LIBRARY")]
+    pub library: Option<String>,
+
+    /// Constraint file, or folder of them
+    #[arg(long, value_name = "PATH")]
+    pub specs: Vec<PathBuf>,
+
+    /// Rule file, or folder of them; comes before those in ./invariants and those shipped
+    #[arg(long, value_name = "PATH")]
+    pub rules: Vec<PathBuf>,
+
+    /// Only APIs of this name or pattern (may be given again)
+    #[arg(long, value_name = "PATTERN")]
+    pub api: Vec<String>,
+
+    /// No API of this name or pattern (may be given again)
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+
+    /// APIs that get N times the usual share; the last that fits counts
+    #[arg(long, value_name = "PATTERN=N", value_parser = weight)]
+    pub weight: Vec<(String, f64)>,
+
+    /// Time for each API
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub per_api: Option<Duration>,
+
+    /// Time for the whole, shared among the APIs; `forever` goes round without end
+    /// [default: the profile's]
+    #[arg(long, value_name = "TIME", value_parser = limit)]
+    pub total: Option<Limit>,
+
+    /// Inputs for each API [default: 2000, without end when a time is given]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_iter: Option<u64>,
+
+    /// What to do with what is known
+    #[arg(long, value_enum, default_value = "mixed")]
+    pub mode: ModeArg,
+
+    /// Leave out APIs of which nothing is known, instead of learning them first
+    #[arg(long)]
+    pub no_learn: bool,
+
+    /// Time for learning one API
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
+    pub learn_time: Duration,
+
+    /// Time for learning in all; what is not learned by then is left out
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    pub learn_total: Duration,
+
+    /// The same seed gives the same inputs; `random` picks one and prints it
+    #[arg(long, default_value = "0")]
+    pub seed: String,
+
+    /// Worker processes [default: one per core; with --slurm, --cpus]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+
+    /// Folder for everything that is written [default: fissure-out/campaign-TIME]
+    #[arg(long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+
+    /// Continue the campaign in this folder with the command it was begun with; on Slurm, submit
+    /// again what failed
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["library", "output"])]
+    pub resume: Option<PathBuf>,
+
+    /// Divide the APIs among so many processes, each with a folder of its own
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub shards: Option<u64>,
+
+    /// Do this one of the shards (0 is the first)
+    #[arg(long, value_name = "I")]
+    pub shard: Option<u64>,
+
+    /// Folder with a package of your own, put before the library's own search path
+    #[arg(long, value_name = "DIR")]
+    pub pythonpath: Vec<PathBuf>,
+
+    /// Time one input may take
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
+    pub timeout: Duration,
+
+    /// An API is left after this many inputs that hang or exhaust memory
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub max_hangs: u64,
+
+    /// Memory one worker may use beyond what the library needs, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    pub memory_limit: u64,
+
+    /// Also fuzz functions that delete, download or execute (see docs/safety.md)
+    #[arg(long)]
+    pub include_denied: bool,
+
+    /// Let workers write outside their scratch folder and reach the network
+    #[arg(long)]
+    pub no_sandbox: bool,
+
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only findings and warnings
+    #[arg(long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Every API's start and end, and its commonest reasons for rejection
+    #[arg(long)]
+    pub verbose: bool,
+
+    #[command(flatten)]
+    pub slurm: SlurmArgs,
+
+    #[command(flatten)]
+    pub judging: JudgingArgs,
+
+    // Last, because its heading holds for everything after it.
+    #[command(flatten)]
+    pub target: TargetArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Slurm")]
+pub struct SlurmArgs {
+    /// Submit the campaign as job arrays, one task for each shard
+    #[arg(long, conflicts_with = "shard")]
+    pub slurm: bool,
+
+    /// Batch script in place of the one that `fissure campaign template` prints
+    #[arg(long, value_name = "FILE", requires = "slurm")]
+    pub template: Option<PathBuf>,
+
+    /// Partition of the cluster
+    #[arg(long, value_name = "NAME", requires = "slurm")]
+    pub partition: Option<String>,
+
+    /// Time limit of one task, as Slurm writes it or as 2h
+    #[arg(long, value_name = "TIME", requires = "slurm")]
+    pub time: Option<String>,
+
+    /// Memory of one task, as Slurm writes it (8G)
+    #[arg(long, value_name = "SIZE", requires = "slurm")]
+    pub mem: Option<String>,
+
+    /// Cores of one task
+    #[arg(long, value_name = "N", requires = "slurm", value_parser = clap::value_parser!(u64).range(1..))]
+    pub cpus: Option<u64>,
+}
+
+/// `PATTERN=N`.
+fn weight(text: &str) -> Result<(String, f64), String> {
+    let hint = "give a pattern and a factor, as in 'torch.nn.*=3'";
+    let (pattern, factor) = text.rsplit_once('=').ok_or(hint)?;
+    match factor.parse::<f64>() {
+        Ok(factor) if factor > 0.0 && factor.is_finite() && !pattern.is_empty() => {
+            Ok((pattern.to_owned(), factor))
+        }
+        _ => Err(hint.to_owned()),
+    }
+}

@@ -1,0 +1,156 @@
+//! `fissure campaign`: from the arguments as typed to the options of a run.
+
+use std::time::Duration;
+
+use anyhow::Context;
+use fissure_campaign::{CampaignPlan, Division, JudgingOptions, Part, RunOptions, Shard};
+use fissure_generate::GenerateOptions;
+use fissure_model::Mode;
+
+use super::campaign_args::CampaignRunArgs;
+use super::fuzz_args::ModeArg;
+use super::judging::Judging;
+use super::session::workers;
+use crate::exit_status::usage;
+
+/// Inputs per API when neither a count nor a time is given.
+const DEFAULT_INPUTS: u64 = 2000;
+
+/// What one API gets at a time when there is no end.
+const TURN: Duration = Duration::from_secs(60);
+
+/// The options of one shard's run.
+pub fn run_options(
+    args: &CampaignRunArgs,
+    plan: &CampaignPlan,
+    shard: Shard,
+    part: Part,
+) -> anyhow::Result<RunOptions> {
+    let judging = Judging::new(&args.judging)?;
+    let asked = match args.workers {
+        None if args.slurm.slurm => args.slurm.cpus.map(|cpus| cpus as usize),
+        asked => asked,
+    };
+    let workers = workers(asked)?;
+    let weights: Vec<f64> = shard
+        .positions(plan.apis.len())
+        .map(|at| plan.apis[at].weight)
+        .collect();
+    let endless = matches!(args.total, Some(limit) if limit.0.is_none())
+        || (args.total.is_none() && judging.is_endless());
+    let total_time = match args.total {
+        Some(limit) => limit.0,
+        None => judging.time(),
+    };
+    let max_inputs = match args.max_iter {
+        None if args.per_api.is_none() && total_time.is_none() && !endless => Some(DEFAULT_INPUTS),
+        asked => asked,
+    };
+    let share = total_time.map(|total| share_of(total, &weights, workers));
+    let max_time = match (args.per_api, share) {
+        (Some(asked), Some(share)) => Some(asked.min(share)),
+        (asked, share) => asked.or(share),
+    };
+    let mut options = RunOptions {
+        seed: plan.seed,
+        workers,
+        generate: GenerateOptions {
+            mode: mode(args.mode),
+            ..GenerateOptions::default()
+        },
+        check_nan: true,
+        max_inputs,
+        max_time,
+        turn: (max_inputs.is_none() && max_time.is_none()).then_some(TURN),
+        max_hangs: args.max_hangs,
+        save: false,
+        scripts: false,
+        oracles: Vec::new(),
+        trust_specs: false,
+        judging: JudgingOptions::default(),
+        total_time,
+        resume: false,
+        shrink_time: None,
+        confirm_runs: 1,
+        division: Division {
+            weights,
+            part,
+            ..Division::default()
+        },
+        pause: Default::default(),
+    };
+    judging.apply(&args.judging, &mut options)?;
+    Ok(options)
+}
+
+/// The usual time of an API when all share `total` by their weights: one API more than there are
+/// workers is under way at a time.
+fn share_of(total: Duration, weights: &[f64], workers: usize) -> Duration {
+    let lanes = weights.len().min(workers + 1) as f64;
+    let all: f64 = weights.iter().sum();
+    total.mul_f64((lanes / all.max(f64::MIN_POSITIVE)).min(1.0))
+}
+
+/// The shard that is meant; a campaign that is not divided is one.
+pub fn shard_of(index: Option<u64>, count: usize) -> anyhow::Result<Shard> {
+    let index = match index {
+        Some(index) => index as usize,
+        None if count <= 1 => 0,
+        None => {
+            return Err(usage(format!(
+                "the campaign has {count} shards: say which this is, --shard 0 to --shard {}",
+                count - 1
+            )));
+        }
+    };
+    if index >= count.max(1) {
+        return Err(usage(format!(
+            "--shard {index}: the shards are numbered from 0 to {}",
+            count.max(1) - 1
+        )));
+    }
+    Ok(Shard { index, count })
+}
+
+fn mode(asked: ModeArg) -> Mode {
+    match asked {
+        ModeArg::Conform => Mode::Conform,
+        ModeArg::Violate => Mode::Violate,
+        ModeArg::Ignore => Mode::Ignore,
+        ModeArg::Mixed => Mode::Mixed,
+    }
+}
+
+pub fn seed(text: &str) -> anyhow::Result<u64> {
+    if text == "random" {
+        let since_epoch = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .context("the clock is before 1970")?;
+        return Ok(since_epoch.as_nanos() as u64 & 0xffff_ffff);
+    }
+    text.parse()
+        .map_err(|_| usage(format!("--seed {text}: give a whole number, or random")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_is_shared_by_weight() {
+        let hour = Duration::from_secs(3600);
+        // Two of four are under way at a time.
+        assert_eq!(share_of(hour, &[1.0; 4], 1), hour / 2);
+        let share = share_of(hour, &[3.0, 1.0, 1.0, 1.0], 1);
+        assert_eq!(share, hour / 3);
+        assert_eq!(share_of(hour, &[1.0], 8), hour);
+    }
+
+    #[test]
+    fn a_shard_is_one_of_those_that_there_are() {
+        assert_eq!(shard_of(None, 1).unwrap(), Shard { index: 0, count: 1 });
+        assert!(shard_of(None, 3).is_err());
+        assert!(shard_of(Some(3), 3).is_err());
+        assert_eq!(shard_of(Some(2), 3).unwrap().index, 2);
+    }
+}

@@ -1,0 +1,160 @@
+//! `fissure campaign`: which APIs, and what is known of each.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use fissure_campaign::{PlannedApi, pattern_matches, title_matches};
+use fissure_learn::Seeds;
+use fissure_model::Spec;
+
+use super::campaign_args::CampaignRunArgs;
+use crate::exit_status::usage;
+use crate::rule_library::{RuleLibrary, api_named, bare_spec};
+
+/// Calls of each API that the library's sample database is asked for.
+const SEEDS: usize = 60;
+
+/// The APIs of a campaign, each with what is known of it.
+#[derive(Default)]
+pub struct Known {
+    pub specs: Vec<Spec>,
+    pub apis: Vec<PlannedApi>,
+    /// What could not be read or is read otherwise, one line each.
+    pub warnings: Vec<String>,
+    pub constraint_files: usize,
+    pub rule_files: usize,
+}
+
+/// The import name of the library that is meant.
+pub fn package(args: &CampaignRunArgs) -> anyhow::Result<String> {
+    if let Some(name) = &args.library {
+        let package = match name.as_str() {
+            "tf" | "tensorflow-cpu" => "tensorflow",
+            "pytorch" => "torch",
+            other => other,
+        };
+        if package.contains(['.', '*', '/']) {
+            return Err(usage(format!(
+                "{name}: name a library such as torch; --api chooses among its APIs, --specs names \
+                 constraint files"
+            )));
+        }
+        return Ok(package.to_owned());
+    }
+    if args.specs.is_empty() {
+        return Err(usage(
+            "name a library: fissure campaign torch (or the constraint files: --specs DIR)",
+        ));
+    }
+    let loaded = fissure_spec::load_paths(&args.specs).loaded;
+    let packages: BTreeSet<String> = loaded.into_iter().map(|one| one.spec.api.package).collect();
+    match Vec::from_iter(packages).as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(usage("no constraint file was found in what --specs names")),
+        several => Err(usage(format!(
+            "the constraint files are for several libraries: name one of {}",
+            several.join(", ")
+        ))),
+    }
+}
+
+/// Finds what is known of the library's APIs.
+pub fn find(args: &CampaignRunArgs, package: &str) -> anyhow::Result<Known> {
+    if let Some(missing) = args.specs.iter().find(|path| !path.exists()) {
+        return Err(usage(format!(
+            "there is no file or folder {}",
+            missing.display()
+        )));
+    }
+    let mut known = Known::default();
+    let collection = fissure_spec::load_paths(&args.specs);
+    for error in &collection.failed {
+        known.warnings.push(format!(
+            "left out: {}",
+            fissure_spec::render(error, false).trim_end()
+        ));
+    }
+    for loaded in collection.loaded {
+        let spec = &loaded.spec;
+        if spec.api.package != package || !wanted(args, |pattern| title_matches(pattern, spec)) {
+            continue;
+        }
+        known
+            .warnings
+            .extend(loaded.warnings.iter().map(ToString::to_string));
+        let (spec, _) = fissure_spec::repair(&loaded.spec);
+        known.constraint_files += 1;
+        known.push(args, spec, false);
+    }
+    for sheet in RuleLibrary::new(&args.rules)?.find("*")? {
+        let spec = sheet.clone().into_spec();
+        if spec.api.package != package || !wanted(args, |pattern| title_matches(pattern, &spec)) {
+            continue;
+        }
+        known.rule_files += 1;
+        let same = |one: &Spec| title_matches(&sheet.title, one);
+        match known.specs.iter().position(same) {
+            // An input satisfies both.
+            Some(at) => known.specs[at].rules = spec.rules,
+            None => known.push(args, spec, false),
+        }
+    }
+    Ok(known)
+}
+
+impl Known {
+    fn push(&mut self, args: &CampaignRunArgs, spec: Spec, learn: bool) {
+        let weights = args.weight.iter();
+        let mut weight = weights.filter(|(pattern, _)| title_matches(pattern, &spec));
+        self.apis.push(PlannedApi {
+            title: spec.api.title.clone(),
+            weight: weight.next_back().map_or(1.0, |(_, factor)| *factor),
+            learn,
+        });
+        self.specs.push(spec);
+    }
+
+    /// APIs of which nothing is known and that the library's sample database has calls of, or that
+    /// were named.
+    pub fn add_unknown(
+        &mut self,
+        args: &CampaignRunArgs,
+        package: &str,
+        seeds: Option<&Seeds>,
+    ) -> usize {
+        let named = args.api.iter().filter(|api| !api.contains('*'));
+        let listed = seeds.iter().flat_map(|seeds| seeds.counts.keys());
+        let names: BTreeSet<&String> = named.chain(listed).collect();
+        let before = self.specs.len();
+        for name in names {
+            let spec = bare_spec(api_named(name));
+            let known = self.specs.iter().any(|one| title_matches(name, one));
+            if spec.api.package == package
+                && !known
+                && wanted(args, |pattern| pattern_matches(pattern, name))
+            {
+                self.push(args, spec, true);
+            }
+        }
+        self.specs.len() - before
+    }
+}
+
+/// Whether `--api` and `--exclude` let an API through.
+fn wanted(args: &CampaignRunArgs, fits: impl Fn(&str) -> bool) -> bool {
+    let chosen = args.api.is_empty() || args.api.iter().any(|pattern| fits(pattern));
+    chosen && !args.exclude.iter().any(|pattern| fits(pattern))
+}
+
+/// The calls of the library's sample database: kept in `folder` by another process of the campaign,
+/// or asked for now.
+pub fn seeds(python: &Path, folder: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<Seeds> {
+    if !Seeds::are_in(folder) {
+        let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
+        Seeds::from_database(python, scratch.path(), None, SEEDS, stop)?.keep(folder)?;
+    }
+    Ok(Seeds::from_folder(folder)?)
+}

@@ -1,0 +1,59 @@
+//! Durations on the command line: `180s`, `2h`, `1h30m`, or plain seconds.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+
+/// Reads a duration that is longer than nothing.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let hint = "give a time such as 180s, 10m or 2h";
+    let read = match text.parse::<f64>() {
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| hint.to_owned())?,
+        Err(_) => {
+            let signed: SignedDuration = text.parse().map_err(|_| hint.to_owned())?;
+            Duration::try_from(signed).map_err(|_| hint.to_owned())?
+        }
+    };
+    if read.is_zero() {
+        return Err(hint.to_owned());
+    }
+    Ok(read)
+}
+
+/// A duration, or `None` for `forever`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit(pub Option<Duration>);
+
+/// Reads a duration or the word `forever`.
+pub fn limit(text: &str) -> Result<Limit, String> {
+    if text == "forever" {
+        return Ok(Limit(None));
+    }
+    duration(text)
+        .map(|time| Limit(Some(time)))
+        .map_err(|hint| format!("{hint}, or forever"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        for (text, seconds) in [
+            ("180s", 180),
+            ("2h", 7200),
+            ("1h30m", 5400),
+            ("10min", 600),
+            ("45", 45),
+        ] {
+            assert_eq!(duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1500)));
+        for text in ["", "0", "0s", "-5s", "-1", "soon", "3 apples", "nan"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+        assert_eq!(limit("forever"), Ok(Limit(None)));
+        assert_eq!(limit("2m"), Ok(Limit(Some(Duration::from_secs(120)))));
+    }
+}
