@@ -43,7 +43,7 @@ pub use merge::{Merged, merge};
 pub use options::{Division, Part, RunOptions};
 pub use phase::{Phase, Task, TaskRecord, TaskState};
 pub use plan::{CampaignFolder, CampaignPlan, PlannedApi, Shard};
-pub use record::{Record, Stamped};
+pub use record::{Record, Stamped, outcome};
 pub use replayer::{StoredFinding, replay_finding, stored_findings};
 pub use run::{Campaign, CampaignError, Source};
 pub use saved::{SavedError, SavedInputs, read_saved};

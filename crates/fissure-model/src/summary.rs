@@ -19,16 +19,17 @@ impl ConcreteInput {
     }
 }
 
+impl Argument {
+    /// Its value in a few words: `float32[2, 3]`, `-1`.
+    pub fn brief(&self) -> String {
+        cut(&Brief(&self.value).to_string())
+    }
+}
+
 fn arguments(arguments: &[Argument]) -> String {
     let parts: Vec<String> = arguments
         .iter()
-        .map(|argument| {
-            format!(
-                "{}={}",
-                argument.name,
-                cut(&Brief(&argument.value).to_string())
-            )
-        })
+        .map(|argument| format!("{}={}", argument.name, argument.brief()))
         .collect();
     parts.join(", ")
 }

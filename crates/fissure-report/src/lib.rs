@@ -1,7 +1,11 @@
 //! What people and machines read: terminal output and JSON.
 
+pub mod export;
+pub mod html;
 mod progress;
+pub mod run;
 mod table;
+pub mod words;
 
 pub use progress::{Progress, Style};
 pub use table::{acceptance_line, api_table, closing_line, oracle_table};

@@ -36,6 +36,8 @@ enum Command {
     Replay(Box<command::replay::ReplayArgs>),
     /// Find the release in which a finding first fails, and the one in which it no longer does
     Bisect(Box<command::bisect::BisectArgs>),
+    /// Write what a run found as one HTML page, or for other programs
+    Report(Box<command::report::ReportArgs>),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
     /// Learn what an API accepts, as rules with their evidence
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
         Command::Judge(args) => command::judge::run(*args),
         Command::Replay(args) => command::replay::run(*args),
         Command::Bisect(args) => command::bisect::run(*args),
+        Command::Report(args) => command::report::run(*args),
         Command::Specs(args) => command::specs::run(args),
         Command::Learn(args) => command::learn::run(*args),
         Command::Solve(args) => command::solve::run(args),

@@ -21,6 +21,7 @@ mod learn_many;
 mod learn_table;
 pub mod oracles;
 pub mod replay;
+pub mod report;
 pub mod rules;
 pub mod scan;
 mod scan_console;

@@ -1,0 +1,417 @@
+//! What the templates and the page's script are given.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use fissure_model::{Mutator, OutcomeKind};
+use serde::Serialize;
+
+use super::chart::{Series, line, percent_histogram, stacked};
+use crate::run::{
+    ApiReport, ApiState, ReportedFinding, RuleReport, Run, RunInfo, RunKind, RunState, Skipped,
+    TimelinePoint, Totals,
+};
+use crate::{human_duration, words};
+
+/// A finding as the page's script reads it; without the long texts in the dashboard's list.
+#[derive(Serialize)]
+pub struct FindingRow<'a> {
+    #[serde(flatten)]
+    brief: Brief<'a>,
+    #[serde(flatten)]
+    rest: Option<Rest<'a>>,
+}
+
+#[derive(Serialize)]
+struct Brief<'a> {
+    id: &'a str,
+    api: &'a str,
+    kind: &'a str,
+    oracle: &'a str,
+    level: &'a str,
+    title: &'a str,
+    call: &'a str,
+    #[serde(skip_serializing_if = "is_false")]
+    note: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    flaky: bool,
+}
+
+#[derive(Serialize)]
+struct Rest<'a> {
+    arguments: &'a [crate::run::ReportedArgument],
+    observed: &'a str,
+    expected: &'a str,
+    explanation: &'a [String],
+    also_through: &'a [String],
+    found_after: Option<f64>,
+    place: Option<String>,
+    fix: Option<&'a crate::run::Fix>,
+    script: &'a str,
+    issue: &'a str,
+    log: &'a str,
+    folder: &'a str,
+    versions: String,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl<'a> FindingRow<'a> {
+    /// What a list shows.
+    pub fn brief(finding: &'a ReportedFinding) -> Self {
+        FindingRow {
+            brief: Brief {
+                id: &finding.id,
+                api: &finding.api,
+                kind: &finding.kind,
+                oracle: &finding.oracle,
+                level: finding.level.name(),
+                title: &finding.title,
+                call: &finding.call,
+                note: finding.note,
+                flaky: finding.flaky,
+            },
+            rest: None,
+        }
+    }
+
+    /// Everything.
+    pub fn whole(finding: &'a ReportedFinding) -> Self {
+        // The bug report has the log already.
+        let log = if finding.issue.contains(finding.log.trim()) {
+            ""
+        } else {
+            &finding.log
+        };
+        FindingRow {
+            rest: Some(Rest {
+                arguments: &finding.arguments,
+                observed: &finding.observed,
+                expected: &finding.expected,
+                explanation: &finding.explanation,
+                also_through: &finding.also_through,
+                found_after: finding.found_after,
+                place: finding
+                    .location
+                    .as_ref()
+                    .map(|place| format!("{}:{}", place.file, place.line)),
+                fix: finding.fix.as_ref(),
+                script: &finding.script,
+                issue: &finding.issue,
+                log,
+                folder: &finding.folder,
+                versions: format!(
+                    "{} {}, Python {}",
+                    finding.library, finding.library_version, finding.python_version
+                ),
+            }),
+            ..FindingRow::brief(finding)
+        }
+    }
+}
+
+/// An API as the page's script reads it.
+#[derive(Serialize)]
+pub struct ApiRow<'a> {
+    #[serde(flatten)]
+    api: &'a ApiReport,
+    rate: Option<f64>,
+}
+
+impl<'a> From<&'a ApiReport> for ApiRow<'a> {
+    fn from(api: &'a ApiReport) -> Self {
+        let rate = api.inputs as f64 / api.busy_seconds;
+        ApiRow {
+            api,
+            rate: rate.is_finite().then(|| rate.round()),
+        }
+    }
+}
+
+pub fn state_name(run: &Run) -> &'static str {
+    match run.info.state {
+        RunState::Finished => "finished",
+        RunState::Interrupted => "ended early",
+        RunState::Unfinished => "not finished",
+    }
+}
+
+/// A share of a whole, for bars.
+#[derive(Serialize)]
+struct Share {
+    name: String,
+    class: String,
+    count: u64,
+    percent: f64,
+}
+
+#[derive(Serialize)]
+struct Chart {
+    title: &'static str,
+    svg: String,
+}
+
+/// One row of the table of boundary cases.
+#[derive(Default, Serialize)]
+struct MutatorRow {
+    name: String,
+    parameters: u64,
+    apis: u64,
+    inputs: u64,
+    accepted: u64,
+    rejected: u64,
+}
+
+/// One row of the evidence for constraints.
+#[derive(Default, Serialize)]
+struct ConstraintRow {
+    name: String,
+    parameters: u64,
+    inputs: u64,
+    rejected: u64,
+    accepted: u64,
+    rejected_percent: f64,
+}
+
+/// What the templates show.
+#[derive(Serialize)]
+pub struct PageContext<'a> {
+    name: &'a str,
+    state: &'static str,
+    info: &'a RunInfo,
+    totals: &'a Totals,
+    elapsed: String,
+    summary: Vec<String>,
+    fuzz: bool,
+    outcomes: Vec<Share>,
+    throughput: Option<String>,
+    growth: Vec<Chart>,
+    validity: Option<String>,
+    skipped: &'a [Skipped],
+    problems: &'a [String],
+    mutators: Vec<MutatorRow>,
+    constraints: Vec<ConstraintRow>,
+    oracles: Vec<OracleRow>,
+    rules: &'a [RuleReport],
+    under_way: Vec<&'a str>,
+}
+
+pub fn page_context(run: &Run) -> PageContext<'_> {
+    let seconds = Duration::try_from_secs_f64(run.totals.seconds).unwrap_or_default();
+    PageContext {
+        name: &run.info.name,
+        state: state_name(run),
+        info: &run.info,
+        totals: &run.totals,
+        elapsed: human_duration(seconds),
+        summary: words::summary(run),
+        fuzz: run.info.kind == RunKind::Fuzz,
+        outcomes: outcomes(run),
+        throughput: throughput(run),
+        growth: growth(run),
+        validity: validity(run),
+        skipped: &run.skipped,
+        problems: &run.problems,
+        mutators: mutators(run),
+        constraints: constraints(run),
+        oracles: oracles(run),
+        rules: &run.rules,
+        under_way: run
+            .apis
+            .iter()
+            .filter(|api| api.state == ApiState::UnderWay)
+            .map(|api| api.title.as_str())
+            .collect(),
+    }
+}
+
+fn outcomes(run: &Run) -> Vec<Share> {
+    let whole: u64 = run.totals.outcomes.values().sum();
+    OutcomeKind::ALL
+        .iter()
+        .filter_map(|kind| {
+            let count = run.totals.outcomes.get(kind.name()).copied()?;
+            Some(Share {
+                name: kind.name().replace('-', " "),
+                class: kind.name().to_owned(),
+                count,
+                percent: 100.0 * count as f64 / whole.max(1) as f64,
+            })
+        })
+        .collect()
+}
+
+fn throughput(run: &Run) -> Option<String> {
+    let timeline = &run.timeline;
+    if timeline.points.is_empty() {
+        return None;
+    }
+    let last = timeline.points.len() - 1;
+    let rates = |of: fn(&TimelinePoint) -> u64| {
+        let rate = |(at, point): (usize, &TimelinePoint)| {
+            // The last stretch is not over.
+            let begun = timeline.step * at as f64;
+            let stretch = if at == last {
+                (timeline.seconds() - begun).clamp(timeline.step / 4.0, timeline.step)
+            } else {
+                timeline.step
+            };
+            of(point) as f64 / stretch
+        };
+        timeline.points.iter().enumerate().map(rate).collect()
+    };
+    let series = [
+        Series {
+            name: "accepted per second",
+            class: "accepted",
+            values: rates(|point| point.accepted),
+        },
+        Series {
+            name: "rejected per second",
+            class: "rejected",
+            values: rates(|point| point.rejected),
+        },
+        Series {
+            name: "other outcomes per second",
+            class: "crash",
+            values: rates(|point| point.other),
+        },
+    ];
+    Some(stacked(
+        "Inputs per second over time",
+        &series,
+        timeline.seconds(),
+    ))
+}
+
+fn growth(run: &Run) -> Vec<Chart> {
+    let timeline = &run.timeline;
+    if timeline.points.is_empty() {
+        return Vec::new();
+    }
+    let chart = |title: &'static str, of: fn(&TimelinePoint) -> u64, sum: bool| {
+        let mut total = 0;
+        let values = timeline
+            .points
+            .iter()
+            .map(|point| {
+                total = if sum { total + of(point) } else { of(point) };
+                total as f64
+            })
+            .collect();
+        let series = Series {
+            name: title,
+            class: "growth",
+            values,
+        };
+        Chart {
+            title,
+            svg: line(title, &series, timeline.seconds()),
+        }
+    };
+    vec![
+        chart("Failures found", |point| point.found, true),
+        chart("Behaviours", |point| point.reached.behaviours, false),
+        chart(
+            "Reasons for rejection",
+            |point| point.reached.reasons,
+            false,
+        ),
+        chart(
+            "Element types × ranks",
+            |point| point.reached.dtype_ranks,
+            false,
+        ),
+        chart(
+            "Parameters × boundary cases",
+            |point| point.reached.mutations,
+            false,
+        ),
+    ]
+}
+
+fn validity(run: &Run) -> Option<String> {
+    let percents: Vec<f64> = run
+        .apis
+        .iter()
+        .filter_map(|api| api.conforming_percent.or(api.accepted_percent))
+        .collect();
+    (!percents.is_empty()).then(|| {
+        percent_histogram(
+            "APIs by the accepted share of their valid inputs",
+            percents.into_iter(),
+        )
+    })
+}
+
+fn mutators(run: &Run) -> Vec<MutatorRow> {
+    let mut rows: BTreeMap<&str, MutatorRow> = BTreeMap::new();
+    for api in &run.apis {
+        let mut last = None;
+        let mut ordered: Vec<_> = api.mutators.iter().collect();
+        ordered.sort_by_key(|one| &one.mutator);
+        for counts in ordered {
+            let row = rows.entry(&counts.mutator).or_default();
+            row.parameters += 1;
+            row.inputs += counts.inputs;
+            row.accepted += counts.accepted;
+            row.rejected += counts.rejected;
+            if last != Some(&counts.mutator) {
+                row.apis += 1;
+                last = Some(&counts.mutator);
+            }
+        }
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    // One that was never used is worth seeing.
+    Mutator::ALL
+        .iter()
+        .map(|mutator| MutatorRow {
+            name: mutator.name().replace('_', " "),
+            ..rows.remove(mutator.name()).unwrap_or_default()
+        })
+        .collect()
+}
+
+fn constraints(run: &Run) -> Vec<ConstraintRow> {
+    let mut rows: BTreeMap<&str, ConstraintRow> = BTreeMap::new();
+    for counts in run.apis.iter().flat_map(|api| &api.constraints) {
+        let row = rows.entry(&counts.category).or_default();
+        row.parameters += 1;
+        row.inputs += counts.inputs;
+        row.rejected += counts.rejected;
+        row.accepted += counts.accepted;
+    }
+    rows.into_iter()
+        .map(|(name, row)| ConstraintRow {
+            name: name.to_owned(),
+            rejected_percent: 100.0 * row.rejected as f64 / row.inputs.max(1) as f64,
+            ..row
+        })
+        .collect()
+}
+
+/// One row of the table of oracles.
+#[derive(Default, Serialize)]
+struct OracleRow {
+    name: String,
+    inputs: u64,
+    reports: u64,
+    seconds: f64,
+}
+
+fn oracles(run: &Run) -> Vec<OracleRow> {
+    let mut rows: BTreeMap<&str, OracleRow> = BTreeMap::new();
+    for (name, counts) in run.apis.iter().flat_map(|api| &api.oracles) {
+        let row = rows.entry(name).or_default();
+        row.name = name.clone();
+        row.inputs += counts.inputs;
+        row.reports += counts.reports;
+        row.seconds += counts.seconds;
+    }
+    rows.into_values().collect()
+}

@@ -1,0 +1,246 @@
+//! The folder of a scan: its `report.json`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::finding::{below, fingerprint};
+use super::reader::name_of;
+use super::{
+    Fix, Level, Location, ReportedArgument, ReportedFinding, Run, RunError, RunInfo, RunKind,
+    RunState,
+};
+
+/// What of a scan's report is shown. What a scan writes more is left alone.
+#[derive(Deserialize)]
+struct ScanReport {
+    target: String,
+    versions: BTreeMap<String, String>,
+    findings: Vec<ScanFinding>,
+    notes: Vec<ScanFinding>,
+    problems: Vec<Problem>,
+    search_seconds: f64,
+    runs: u64,
+    interrupted: bool,
+}
+
+#[derive(Deserialize)]
+struct ScanFinding {
+    id: String,
+    site: Site,
+    oracle: String,
+    details: Vec<String>,
+    level: String,
+    severity: String,
+    reason: Option<String>,
+    producer: String,
+    hidden_by: Option<String>,
+    training_steps: u64,
+    input: BTreeMap<String, Changed>,
+    library: String,
+    elapsed: Option<f64>,
+    folder: PathBuf,
+    fix: Option<Fixed>,
+    precondition: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Site {
+    file: PathBuf,
+    line: usize,
+    function: String,
+}
+
+#[derive(Deserialize)]
+struct Changed {
+    dtype: String,
+    shape: Vec<u64>,
+    smallest: Option<serde_json::Value>,
+    largest: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Fixed {
+    title: String,
+    explanation: String,
+    diff: String,
+}
+
+#[derive(Deserialize)]
+struct Problem {
+    message: String,
+}
+
+/// The scan in this folder, if it is one.
+pub(super) fn read(folder: &Path) -> Result<Option<Run>, RunError> {
+    let path = folder.join("report.json");
+    if !path.exists() {
+        return Ok(None);
+    }
+    let failed = |source| RunError::Read {
+        path: path.clone(),
+        source,
+    };
+    let text = fs::read(&path).map_err(failed)?;
+    let report: ScanReport = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+    let mut run = Run::new(info(folder, &report));
+    run.totals.seconds = report.search_seconds;
+    run.totals.inputs = report.runs;
+    run.problems = report.problems.into_iter().map(|one| one.message).collect();
+    let version = |library: &str| report.versions.get(library).cloned().unwrap_or_default();
+    for (findings, note) in [(report.findings, false), (report.notes, true)] {
+        for finding in findings {
+            let mut shown = shown(folder, finding, note);
+            shown.library_version = version(&shown.library);
+            shown.python_version = version("python");
+            run.findings.push(shown);
+        }
+    }
+    run.totals.findings = run.counted().count() as u64;
+    run.totals.notes = run.findings.len() as u64 - run.totals.findings;
+    run.totals.seconds = report.search_seconds;
+    Ok(Some(run))
+}
+
+fn info(folder: &Path, report: &ScanReport) -> RunInfo {
+    let libraries: Vec<&String> = report
+        .versions
+        .keys()
+        .filter(|name| *name != "python")
+        .collect();
+    // The program's own library is the one that is not NumPy, where it has another.
+    let library = libraries
+        .iter()
+        .find(|name| **name != "numpy")
+        .or(libraries.first())
+        .map_or_else(String::new, |name| (*name).clone());
+    RunInfo {
+        kind: RunKind::Scan,
+        state: if report.interrupted {
+            RunState::Interrupted
+        } else {
+            RunState::Finished
+        },
+        name: name_of(folder),
+        folder: folder.to_owned(),
+        fissure_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: format!("fissure scan {}", report.target),
+        library_version: report.versions.get(&library).cloned().unwrap_or_default(),
+        library,
+        python_version: report.versions.get("python").cloned().unwrap_or_default(),
+        seed: None,
+        workers: None,
+        started: None,
+        started_unix: None,
+    }
+}
+
+fn shown(run: &Path, finding: ScanFinding, note: bool) -> ReportedFinding {
+    let file = finding.site.file.display().to_string();
+    let name = name_of(&finding.site.file);
+    let place = format!("{name}:{}", finding.site.line);
+    let level = match finding.severity.as_str() {
+        _ if note => Level::Note,
+        "critical" | "high" => Level::Error,
+        _ => Level::Warning,
+    };
+    let mut explanation = vec![format!(
+        "Trigger level {}, severity {}; produced by {}.",
+        finding.level, finding.severity, finding.producer
+    )];
+    explanation.extend(finding.reason);
+    explanation.extend(
+        finding
+            .hidden_by
+            .map(|by| format!("Hidden by a later {by}.")),
+    );
+    if finding.training_steps > 0 {
+        explanation.push(format!("After {} training steps.", finding.training_steps));
+    }
+    explanation.extend(finding.precondition.clone());
+    explanation.extend(finding.fix.as_ref().map(|fix| fix.explanation.clone()));
+    let script = fs::read_to_string(finding.folder.join("reproduce.py")).unwrap_or_else(|error| {
+        format!(
+            "# {} cannot be read: {error}\n",
+            finding.folder.join("reproduce.py").display()
+        )
+    });
+    let title = format!(
+        "{} at {place} is numerically unstable ({})",
+        finding.site.function, finding.oracle
+    );
+    let observed = finding.details.join("\n");
+    ReportedFinding {
+        api: finding.site.function.clone(),
+        kind: "unstable".to_owned(),
+        detail: finding.severity.clone(),
+        level,
+        confidence: finding.severity,
+        note,
+        flaky: false,
+        call: format!("{} at {place}", finding.site.function),
+        arguments: finding.input.into_iter().map(argument).collect(),
+        issue: issue(&title, &observed, finding.fix.as_ref()),
+        observed,
+        expected: finding
+            .precondition
+            .unwrap_or_else(|| "A finite result that is right.".to_owned()),
+        explanation,
+        also_through: Vec::new(),
+        reproduction: None,
+        found_after: finding.elapsed,
+        library: finding.library,
+        library_version: String::new(),
+        python_version: String::new(),
+        fix: finding.fix.map(|fix| Fix {
+            title: fix.title,
+            diff: fix.diff,
+        }),
+        script,
+        log: String::new(),
+        frames: Vec::new(),
+        folder: below(run, &finding.folder),
+        fingerprint: fingerprint(&format!(
+            "{name} {} {} {}",
+            finding.site.function, finding.oracle, finding.site.line
+        )),
+        location: Some(Location {
+            file,
+            line: finding.site.line,
+        }),
+        title,
+        oracle: finding.oracle,
+        id: finding.id,
+    }
+}
+
+fn argument((name, input): (String, Changed)) -> ReportedArgument {
+    let number = |value: Option<serde_json::Value>| match value {
+        Some(serde_json::Value::String(text)) => text,
+        Some(value) => value.to_string(),
+        None => "?".to_owned(),
+    };
+    ReportedArgument {
+        name,
+        value: format!("{}{:?}", input.dtype, input.shape),
+        matters: None,
+        tried: format!(
+            "values from {} to {}",
+            number(input.smallest),
+            number(input.largest)
+        ),
+    }
+}
+
+fn issue(title: &str, observed: &str, fix: Option<&Fixed>) -> String {
+    let mut text = format!("# {title}\n\n{observed}\n");
+    if let Some(fix) = fix {
+        text.push_str(&format!(
+            "\nFix (checked): {}\n\n```diff\n{}```\n",
+            fix.title, fix.diff
+        ));
+    }
+    text
+}

@@ -1,0 +1,256 @@
+"use strict";
+// Everything that comes from a run is put into the page as text, never as markup.
+const page = (() => {
+  const STEP = 60;
+  const PRINTED = 200;
+  const $ = (id) => document.getElementById(id);
+  const make = (tag, attributes = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name === "onclick") node.addEventListener("click", value);
+      else if (value !== undefined && value !== null && value !== false) node.setAttribute(name, value === true ? "" : value);
+    }
+    node.append(...children.filter((child) => child !== null && child !== undefined));
+    return node;
+  };
+  const number = (value) => value.toLocaleString("en-US");
+  const percent = (value) => value === null || value === undefined ? "" : value.toFixed(1) + " %";
+
+  let findings = [];
+  let apis = [];
+  let matching = [];
+  let drawn = 0;
+  const hidden = new Set();
+  let onlyApi = null;
+  // The dashboard asks the server for what a list does not hold.
+  const source = { finding: async (row) => row, api: async (row) => row, actions: () => [] };
+
+  // --- findings ---
+
+  const haystack = (finding) => {
+    finding.text ??= [finding.id, finding.title, finding.call, finding.kind, finding.oracle, finding.observed, ...(finding.also_through ?? [])].join("\n").toLowerCase();
+    return finding.text;
+  };
+
+  const wanted = () => {
+    const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const notes = $("notes").checked;
+    const stable = $("stable").checked;
+    return findings.filter((finding) =>
+      (notes || !finding.note) && !(stable && finding.flaky) && !hidden.has(finding.kind) &&
+      (onlyApi === null || finding.api === onlyApi || (finding.also_through ?? []).includes(onlyApi)) &&
+      words.every((word) => haystack(finding).includes(word)));
+  };
+
+  const copyButton = (text) => {
+    const button = make("button", { class: "act", type: "button", onclick: async () => {
+      try {
+        await navigator.clipboard.writeText(text);
+      } catch {
+        // Pages opened from a file may not use the clipboard; the old way still works.
+        const area = make("textarea");
+        area.value = text;
+        document.body.append(area);
+        area.select();
+        document.execCommand("copy");
+        area.remove();
+      }
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 1500);
+    } }, "Copy");
+    return button;
+  };
+  const block = (text) => make("div", { class: "block" }, make("pre", {}, text), copyButton(text));
+  const diffBlock = (text) => {
+    const pre = make("pre", {});
+    for (const line of text.split("\n")) {
+      const kind = line.startsWith("+") ? "add" : line.startsWith("-") ? "del" : null;
+      pre.append(make("span", { class: kind }, line + "\n"));
+    }
+    return make("div", { class: "block" }, pre, copyButton(text));
+  };
+  const part = (title, ...content) => make("div", {}, make("h3", {}, title), ...content);
+  const table = (heads, rows) => make("div", { class: "scroll" }, make("table", {},
+    make("thead", {}, make("tr", {}, ...heads.map(([name, n]) => make("th", { class: n ? "n" : null }, name)))),
+    make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell, at) => make("td", { class: heads[at][1] ? "n" : null }, cell)))))));
+  const matters = (argument) => argument.matters === null ? "" : argument.matters ? "yes" : "no";
+
+  const body = (finding) => {
+    const out = make("div", { class: "body" });
+    out.append(...source.actions(finding));
+    out.append(make("div", { class: "both" },
+      part("Observed", make("p", { class: "quote" }, finding.observed)),
+      part("Expected", make("p", { class: "quote" }, finding.expected))));
+    if (finding.arguments.length) {
+      out.append(part("Input", table([["argument"], ["value"], ["matters"], ["changed alone"]],
+        finding.arguments.map((one) => [make("code", {}, one.name), make("code", {}, one.value), matters(one), one.tried]))));
+    }
+    const facts = [...finding.explanation];
+    if (finding.also_through.length) facts.push("The same through " + finding.also_through.join(", ") + ".");
+    out.append(part("Explanation", make("ul", { class: "plain" }, ...facts.map((fact) => make("li", {}, fact)))));
+    if (finding.fix) out.append(part("Fix (checked): " + finding.fix.title, diffBlock(finding.fix.diff)));
+    out.append(part("Reproducer", block(finding.script)));
+    out.append(part("Issue text", make("details", { class: "fold" }, make("summary", {}, "Show the bug report"), block(finding.issue))));
+    if (finding.log) out.append(part("Log", make("details", { class: "fold" }, make("summary", {}, "Show the end of the log"), block(finding.log))));
+    const place = finding.place ? finding.place + " · " : "";
+    out.append(make("p", { class: "muted" }, place + finding.versions + " · oracle " + finding.oracle + " · " + finding.folder + " "));
+    return out;
+  };
+
+  const open = async (node, row) => {
+    if (node.querySelector(".body")) return;
+    let content;
+    try {
+      content = body(await source.finding(row));
+    } catch (error) {
+      content = make("p", { class: "problem body" }, "This finding cannot be shown: " + error.message);
+    }
+    if (!node.querySelector(".body")) node.append(content);
+  };
+
+  const rowOf = (finding, fresh) => {
+    const node = make("details", { class: "finding" + (fresh ? " new" : ""), id: "finding-" + finding.id, "data-id": finding.id },
+      make("summary", {},
+        make("span", { class: "badge " + finding.kind }, finding.kind.replaceAll("-", " ")),
+        make("span", { class: "name" }, finding.title),
+        make("span", { class: "muted" }, [finding.note ? "note" : "", finding.flaky ? "flaky" : ""].filter(Boolean).join(" · ")),
+        make("code", { class: "call" }, finding.call)));
+    node.addEventListener("toggle", () => { if (node.open) open(node, finding); });
+    return node;
+  };
+
+  const draw = (upTo) => {
+    const fragment = document.createDocumentFragment();
+    for (; drawn < Math.min(upTo, matching.length); drawn++) fragment.append(rowOf(matching[drawn]));
+    $("list").append(fragment);
+    $("more").hidden = drawn >= matching.length;
+    $("more").textContent = "Show more (" + number(matching.length - drawn) + " left)";
+  };
+
+  const update = () => {
+    const openIds = new Set([...document.querySelectorAll(".finding[open]")].map((node) => node.dataset.id));
+    const before = drawn;
+    matching = wanted();
+    $("list").replaceChildren();
+    drawn = 0;
+    draw(Math.max(STEP, Math.min(before, 10 * STEP)));
+    for (const node of document.querySelectorAll(".finding")) if (openIds.has(node.dataset.id)) node.open = true;
+    const counted = findings.filter((finding) => !finding.note).length;
+    $("shown").textContent = matching.length === findings.length || (matching.length === counted && !$("notes").checked) ? "" : number(matching.length) + " of " + number(findings.length) + " shown";
+    $("none").hidden = matching.length > 0;
+    $("none").textContent = findings.length === 0 ? "No finding so far." : counted === 0 && !$("notes").checked ? "Only notes, which the box above shows." : "Nothing fits the filter.";
+    $("tools").hidden = findings.length === 0;
+    $("api-filter").hidden = onlyApi === null;
+    $("api-filter").replaceChildren();
+    if (onlyApi !== null) $("api-filter").append("only ", make("code", {}, onlyApi), " ", make("button", { type: "button", onclick: () => { onlyApi = null; update(); } }, "all"));
+  };
+
+  const kinds = () => {
+    const counts = new Map();
+    for (const finding of findings) if (!finding.note) counts.set(finding.kind, (counts.get(finding.kind) ?? 0) + 1);
+    $("kinds").replaceChildren(...[...counts].sort((a, b) => b[1] - a[1]).map(([kind, count]) => {
+      const button = make("button", { type: "button", "aria-pressed": String(!hidden.has(kind)), "data-kind": kind, onclick: () => {
+        // The first choice narrows to one kind, later ones add or take away.
+        const all = [...counts.keys()];
+        if (hidden.size === 0) all.forEach((one) => { if (one !== kind) hidden.add(one); });
+        else if (!hidden.delete(kind)) hidden.add(kind);
+        if (all.every((one) => hidden.has(one))) hidden.clear();
+        kinds();
+        update();
+      } }, kind.replaceAll("-", " ") + " " + number(count));
+      return button;
+    }));
+  };
+
+  // --- APIs ---
+
+  const COLUMNS = [
+    ["API", (api) => api.title, (api) => [make("code", {}, api.title)]],
+    ["inputs", (api) => api.inputs, (api) => [number(api.inputs)]],
+    ["valid accepted", (api) => api.conforming_percent ?? -1, (api) => meter(api.conforming_percent)],
+    ["broken rejected", (api) => api.violating_rejected_percent ?? -1, (api) => [percent(api.violating_rejected_percent)]],
+    ["accepted", (api) => api.accepted_percent ?? -1, (api) => [percent(api.accepted_percent)]],
+    ["behaviours", (api) => api.reached.behaviours, (api) => [number(api.reached.behaviours)]],
+    ["inputs/s", (api) => api.rate ?? -1, (api) => [api.rate === null ? "" : number(api.rate)]],
+    ["findings", (api) => api.findings.length, (api) => [api.findings.length ? number(api.findings.length) : ""]],
+    ["end", (api) => api.end ?? "", (api) => [(api.end ?? "under way").replaceAll("-", " ")]],
+  ];
+  const meter = (value) => {
+    if (value === null || value === undefined) return [];
+    const fill = make("i");
+    fill.style.width = value + "%";
+    return [make("span", { class: "meter" }, fill), percent(value)];
+  };
+  let sortBy = 7;
+  let descending = true;
+  let allApis = false;
+
+  const drawApis = () => {
+    const root = $("api-table");
+    if (!root) return;
+    const words = $("api-search").value.toLowerCase();
+    const rows = apis.filter((api) => api.title.toLowerCase().includes(words));
+    const key = COLUMNS[sortBy][1];
+    rows.sort((a, b) => { const [x, y] = [key(a), key(b)]; return (x < y ? -1 : x > y ? 1 : 0) * (descending ? -1 : 1) || (a.title < b.title ? -1 : 1); });
+    const visible = allApis ? rows : rows.slice(0, STEP);
+    $("apis-shown").textContent = visible.length < apis.length ? number(visible.length) + " of " + number(apis.length) : "";
+    $("more-apis").hidden = visible.length === rows.length;
+    root.replaceChildren(
+      make("thead", {}, make("tr", {}, ...COLUMNS.map(([name], at) => make("th", { class: at > 0 && at < 8 ? "n" : null, scope: "col", "aria-sort": at === sortBy ? (descending ? "descending" : "ascending") : null, onclick: () => { descending = at === sortBy ? !descending : at > 0; sortBy = at; drawApis(); } }, name)))),
+      make("tbody", {}, ...visible.map((api) => make("tr", { tabindex: "0", "data-api": api.title, onclick: () => showApi(api) }, ...COLUMNS.map(([, , cell], at) => make("td", { class: at > 0 && at < 8 ? "n" : null }, ...cell(api)))))));
+  };
+
+  const showApi = async (row) => {
+    const root = $("api-detail");
+    let api;
+    try {
+      api = await source.api(row);
+    } catch (error) {
+      root.replaceChildren(make("p", { class: "problem" }, "This API cannot be shown: " + error.message));
+      return;
+    }
+    const counts = (one) => [number(one.inputs), number(one.accepted), number(one.rejected)];
+    const heads = [["inputs", 1], ["accepted", 1], ["rejected", 1]];
+    root.replaceChildren(...[
+      make("h2", {}, make("code", {}, api.title), " ", make("button", { type: "button", onclick: () => root.replaceChildren() }, "close")),
+      make("p", { class: "legend" }, ...Object.entries(api.outcomes).map(([kind, count]) => make("span", {}, make("i", { class: "dot " + kind }), kind.replaceAll("-", " ") + " ", make("b", {}, number(count))))),
+      api.findings.length + api.notes.length ? make("p", {}, make("button", { type: "button", onclick: () => { onlyApi = api.title; $("notes").checked = api.findings.length === 0; update(); location.hash = "#findings"; } }, "Show its " + number(api.findings.length + api.notes.length) + " findings and notes")) : null,
+      api.rejections.length ? part("Reasons for rejection", table([["message"], ["inputs", 1]], api.rejections.slice(0, 20).map(([reason, count]) => [reason, number(count)]))) : null,
+      api.constraints.length ? part("Inputs that break one constraint", table([["parameter"], ["category"], ...heads], api.constraints.map((one) => [make("code", {}, one.param), one.category, ...counts(one)]))) : null,
+      api.mutators.length ? part("Boundary cases", table([["parameter"], ["mutator"], ...heads], api.mutators.map((one) => [make("code", {}, one.param), one.mutator.replaceAll("_", " "), ...counts(one)]))) : null,
+      Object.keys(api.oracles).length ? part("Oracles", table([["oracle"], ["inputs", 1], ["reports", 1], ["seconds", 1]], Object.entries(api.oracles).map(([name, one]) => [name, number(one.inputs), number(one.reports), one.seconds.toFixed(2)]))) : null,
+    ].filter(Boolean));
+    root.scrollIntoView({ block: "nearest" });
+  };
+
+  const setFindings = (rows) => { findings = rows; kinds(); update(); };
+  const setApis = (rows) => { apis = rows; drawApis(); };
+
+  const start = () => {
+    let timer;
+    const soon = () => { clearTimeout(timer); timer = setTimeout(update, 80); };
+    $("search").addEventListener("input", soon);
+    for (const id of ["notes", "stable"]) $(id).addEventListener("change", update);
+    $("more").addEventListener("click", () => draw(drawn + 4 * STEP));
+    if ($("api-table")) {
+      $("api-search").addEventListener("input", drawApis);
+      $("more-apis").addEventListener("click", () => { allApis = true; drawApis(); });
+      $("api-table").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.dataset.api) event.target.click(); });
+    }
+    window.addEventListener("beforeprint", () => {
+      draw(PRINTED);
+      for (const node of [...document.querySelectorAll(".finding")].slice(0, PRINTED)) node.open = true;
+      for (const node of document.querySelectorAll("details.fold")) node.open = true;
+    });
+    const data = JSON.parse($("data").textContent);
+    if (data) {
+      setFindings(data.findings);
+      setApis(data.apis);
+      const target = location.hash.startsWith("#finding-") && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      if (target) { target.open = true; target.scrollIntoView(); }
+    }
+    document.documentElement.dataset.ready = "yes";
+  };
+  return { $, make, number, source, setFindings, setApis, start, list: () => findings };
+})();
+page.start();
