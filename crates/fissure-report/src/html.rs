@@ -6,8 +6,8 @@ mod view;
 use std::sync::LazyLock;
 
 use base64::Engine;
-use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior};
+
+use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -110,7 +110,7 @@ struct Shell<'a> {
 fn template(name: &str, context: &impl Serialize) -> String {
     TEMPLATES
         .get_template(name)
-        .and_then(|template| template.render(Serde(context)))
+        .and_then(|template| template.render(Value::from_serialize(context)))
         .unwrap_or_else(|error| panic!("the template {name} is tested: {error:#}"))
 }
 
