@@ -98,7 +98,9 @@ fn begin(
              submit all of them (--slurm)",
         ));
     }
-    shard_of(args.shard, shards)?;
+    if args.shard.is_some() {
+        shard_of(args.shard, shards)?;
+    }
     let path = match &args.output {
         Some(path) => path.clone(),
         None if args.shard.is_some() => {
