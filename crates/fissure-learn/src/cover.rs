@@ -26,23 +26,22 @@ pub(crate) struct Clause {
     pub rule: BoundRule,
 }
 
-/// How strict the search is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Strictness {
-    /// Accepted inputs that a rule may forbid.
-    pub tolerance: usize,
-}
-
-/// Finds the clauses. `kinds[r]` is the kind of rejection number `r`: same words, same kind.
-pub(crate) fn cover(vocabulary: &Vocabulary, kinds: &[u32], strictness: Strictness) -> Vec<Clause> {
+/// Finds the clauses. `kinds[r]` is the kind of rejection number `r`: same words, same kind. A rule
+/// may forbid `tolerance` accepted inputs, fewer than the rejected ones that nothing else explains.
+pub(crate) fn cover(vocabulary: &Vocabulary, kinds: &[u32], tolerance: usize) -> Vec<Clause> {
     let mut search = Search {
         vocabulary,
         uncovered: Bits::full(kinds.len()),
         chosen: Vec::new(),
-        tolerance: strictness.tolerance,
+        tolerance: 0,
     };
     search.single();
     search.several(kinds);
+    if tolerance > 0 {
+        search.tolerance = tolerance;
+        search.single();
+        search.several(kinds);
+    }
     search.finish()
 }
 
@@ -68,8 +67,9 @@ impl Search<'_> {
         self.chosen.push(atoms);
     }
 
-    fn worth(&self, gain: usize, cost: u32) -> f64 {
-        gain as f64 / (1.0 + 0.25 * f64::from(cost))
+    /// Each forbidden accepted input outweighs an explained one.
+    fn worth(&self, gain: usize, loss: usize, cost: u32) -> f64 {
+        (gain as f64 - 1.5 * loss as f64) / (1.0 + 0.25 * f64::from(cost))
     }
 
     /// Statements that no accepted input breaks.
@@ -86,11 +86,12 @@ impl Search<'_> {
                     (gain, *atom)
                 })
                 .filter(|(gain, _)| *gain >= SUPPORT[1])
-                .max_by(|a, b| {
-                    let worth =
-                        |(gain, atom): &(usize, usize)| self.worth(*gain, atoms[*atom].cost);
-                    worth(a).total_cmp(&worth(b))
-                });
+                .map(|(gain, atom)| {
+                    let loss = atoms[atom].broken_accepted.count();
+                    (self.worth(gain, loss, atoms[atom].cost), atom)
+                })
+                .filter(|(worth, _)| *worth > 0.0)
+                .max_by(|a, b| a.0.total_cmp(&b.0));
             let Some((_, atom)) = best else {
                 return;
             };
@@ -156,7 +157,7 @@ impl Search<'_> {
         let mut best: Option<(f64, Vec<usize>)> = None;
         for (position, (most, first)) in found.iter().enumerate() {
             let limit = best.as_ref().map_or(0.0, |(worth, _)| *worth);
-            if *most < SUPPORT[2] || self.worth(*most, 0) <= limit {
+            if *most < SUPPORT[2] || self.worth(*most, 0, 0) <= limit {
                 break;
             }
             let a = &atoms[*first];
@@ -174,8 +175,10 @@ impl Search<'_> {
                     continue;
                 }
                 let gain = explained.common(&b.broken_rejected);
-                let worth = self.worth(gain, a.cost + b.cost);
+                let loss = a.broken_accepted.common(&b.broken_accepted);
+                let worth = self.worth(gain, loss, a.cost + b.cost);
                 if gain >= SUPPORT[2]
+                    && worth > 0.0
                     && best.as_ref().is_none_or(|(best, _)| worth > *best)
                     && self.vocabulary.either(&[*first, *second]).is_some()
                 {
@@ -206,7 +209,7 @@ impl Search<'_> {
                 let limit = best.as_ref().map_or(0.0, |(worth, _)| *worth);
                 let most = explained.count();
                 if most < SUPPORT[3]
-                    || self.worth(most, a.cost + b.cost) <= limit
+                    || self.worth(most, 0, a.cost + b.cost) <= limit
                     || open.count() < NEEDED
                 {
                     continue;
@@ -217,9 +220,11 @@ impl Search<'_> {
                         continue;
                     }
                     let gain = explained.common(&c.broken_rejected);
-                    let worth = self.worth(gain, a.cost + b.cost + c.cost + 2);
+                    let loss = open.common(&c.broken_accepted);
+                    let worth = self.worth(gain, loss, a.cost + b.cost + c.cost + 2);
                     let parts = [*first, *second, *third];
                     if gain >= SUPPORT[3]
+                        && worth > 0.0
                         && best.as_ref().is_none_or(|(best, _)| worth > *best)
                         && self.vocabulary.either(&parts).is_some()
                     {

@@ -73,6 +73,18 @@ pub(crate) fn split(
             apart.push(call);
         }
     }
+    // Few seeds: one of those that share their types with another.
+    if apart.is_empty()
+        && let Some(at) = (1..kept.len()).rev().find(|at| {
+            let of = |call: &Call| -> Vec<Option<Type>> {
+                params.data(call).iter().map(type_of).collect()
+            };
+            let types = of(&kept[*at]);
+            (0..kept.len()).any(|other| other != *at && of(&kept[other]) == types)
+        })
+    {
+        apart.push(kept.remove(at));
+    }
     (kept, apart)
 }
 

@@ -10,14 +10,13 @@ use fissure_model::{Api, ConcreteInput, Execution};
 use fissure_rules::{Datum, Declaration, Evidence, Type};
 use fissure_solve::Random;
 
-use crate::cover::{Clause, Strictness, cover};
+use crate::cover::Clause;
 use crate::error::LearnError;
 use crate::evaluate::{self, Evaluation};
 use crate::invariants::{self, Invariants};
 use crate::mutate::mutate;
 use crate::params::{Call, Observed, Parameters};
 use crate::runner::{Answer, Runner};
-use crate::spec::CallSampler;
 use crate::templates;
 use crate::vocabulary::{Vocabulary, type_of};
 
@@ -55,18 +54,8 @@ pub struct Learned {
     pub crashes: Vec<(ConcreteInput, Execution)>,
 }
 
-/// Inputs drawn from the rules in each round.
-const SAMPLES: usize = 240;
-/// Inputs that break one rule, in each round in which the rule is new.
-const CHALLENGES: usize = 10;
-const ROUNDS: usize = 12;
 /// Seeds that are tried without each of their arguments.
 const SHORTENED: usize = 8;
-/// Share of accepted samples at which learning is done.
-const ENOUGH: f64 = 0.99;
-/// Rules that forbid accepted inputs are allowed when exact ones do not reach this.
-const TOLERATE_BELOW: f64 = 0.975;
-
 /// Learns the rules of one API from calls that it is known to accept.
 pub fn learn(
     pool: &Pool,
@@ -87,6 +76,7 @@ pub fn learn(
         data.iter().all(|datum| type_of(datum).is_some())
     });
     params.keep_given(&mut calls);
+    params.relax(&calls);
     let title = api.title.clone();
     let library = format!("{} {}", api.package, pool.info().library_version);
     let mut runner = Runner::new(pool, Arc::new(api), stop);
@@ -126,7 +116,8 @@ pub fn learn(
         runner,
         random: Random::new(Random::key(options.seed, &title), 0),
         seed: options.seed,
-        deadline: begin + options.time,
+        begin,
+        time: options.time,
         accepted: Vec::new(),
         rejected: Vec::new(),
         kinds: Vec::new(),
@@ -235,11 +226,13 @@ pub(crate) struct Learner<'a> {
     pub runner: Runner<'a>,
     pub random: Random,
     pub seed: u64,
-    deadline: Instant,
-    accepted: Vec<Vec<Datum>>,
-    rejected: Vec<Vec<Datum>>,
+    /// When learning of this API began, and how long it may take.
+    pub begin: Instant,
+    pub time: Duration,
+    pub accepted: Vec<Vec<Datum>>,
+    pub rejected: Vec<Vec<Datum>>,
     /// Of each rejected input, the number of its kind.
-    kinds: Vec<u32>,
+    pub kinds: Vec<u32>,
     /// The library's words for each kind, from the first input of it.
     words: Vec<String>,
     kind_of: HashMap<String, u32>,
@@ -307,79 +300,6 @@ impl Learner<'_> {
         Ok(())
     }
 
-    /// Learns, draws from what was learned, breaks each rule, and learns again from the answers.
-    fn refine(&mut self) -> Result<(Vec<Clause>, usize), LearnError> {
-        let mut challenged: HashMap<String, usize> = HashMap::new();
-        let mut clauses = Vec::new();
-        let mut best: Option<(f64, Vec<Clause>)> = None;
-        let mut tolerance = 0;
-        for round in 0..ROUNDS {
-            templates::fit(&mut self.vocabulary, &self.accepted);
-            self.vocabulary.observe(&self.accepted, &self.rejected);
-            clauses = cover(&self.vocabulary, &self.kinds, Strictness { tolerance });
-            let (share, drawn) = self.draw(&clauses, round)?;
-            let wrong = self.challenge(&clauses, &mut challenged, round)?;
-            if drawn > 0
-                && best
-                    .as_ref()
-                    .is_none_or(|(before, _)| share >= *before - 0.01)
-            {
-                best = Some((share, clauses.clone()));
-            }
-            let late = round + 1 == ROUNDS || Instant::now() > self.deadline;
-            if (share >= ENOUGH && wrong == 0 && drawn > 0) || late {
-                return Ok((pick(best, clauses), round + 1));
-            }
-            // Exact rules had their chance.
-            if round >= 6 && share < TOLERATE_BELOW {
-                tolerance = self.accepted.len() * (round - 5) / 250;
-            }
-        }
-        Ok((pick(best, clauses), ROUNDS))
-    }
-
-    /// The accepted share of inputs that satisfy all rules, and their number.
-    fn draw(&mut self, clauses: &[Clause], round: usize) -> Result<(f64, usize), LearnError> {
-        let rules = clauses.iter().map(|clause| clause.rule.clone()).collect();
-        let seed = self.seed.wrapping_add(1000 + round as u64);
-        let mut sampler = CallSampler::new(&self.vocabulary.params, rules, seed);
-        let calls = sampler.take(&self.params, SAMPLES);
-        let (accepted, known) = self.ask(&calls)?;
-        let good = accepted.iter().filter(|accepted| **accepted).count();
-        let share = if known == 0 {
-            0.0
-        } else {
-            good as f64 / known as f64
-        };
-        Ok((share, known))
-    }
-
-    /// Breaks each rule that was not broken before; gives how many rules were wrong.
-    fn challenge(
-        &mut self,
-        clauses: &[Clause],
-        challenged: &mut HashMap<String, usize>,
-        round: usize,
-    ) -> Result<usize, LearnError> {
-        let rules: Vec<_> = clauses.iter().map(|clause| clause.rule.clone()).collect();
-        let mut wrong = 0;
-        for (number, clause) in clauses.iter().enumerate() {
-            let times = challenged.entry(clause.text.clone()).or_insert(0);
-            *times += 1;
-            if *times > 2 || Instant::now() > self.deadline {
-                continue;
-            }
-            let seed = self.seed.wrapping_add((round * 1000 + number) as u64);
-            let sampler =
-                CallSampler::breaking(&self.vocabulary.params, rules.clone(), number, seed);
-            let Some(mut sampler) = sampler else { continue };
-            let calls = sampler.take(&self.params, CHALLENGES);
-            let (accepted, _) = self.ask(&calls)?;
-            wrong += usize::from(accepted.contains(&true));
-        }
-        Ok(wrong)
-    }
-
     /// What speaks for each rule.
     pub fn evidence(&self, clauses: &[Clause]) -> Vec<Evidence> {
         let breaks = |clause: &Clause, input: &[Datum]| {
@@ -418,10 +338,6 @@ impl Learner<'_> {
             })
             .collect()
     }
-}
-
-fn pick(best: Option<(f64, Vec<Clause>)>, last: Vec<Clause>) -> Vec<Clause> {
-    best.map_or(last, |(_, clauses)| clauses)
 }
 
 /// The message without what belongs to one input: numbers and quoted words.

@@ -14,6 +14,7 @@ mod invariants;
 mod learner;
 mod mutate;
 mod params;
+mod refine;
 mod runner;
 mod seeds;
 mod spec;

@@ -137,7 +137,11 @@ impl Parameters {
             if self.0[at].place == Place::Rest {
                 let mut rest = vec![value.clone()];
                 rest.extend(given.by_ref().cloned());
-                values[at] = Some(Value::List(rest));
+                // `view((2, 3))` is `view(2, 3)`: one way of writing it is enough.
+                values[at] = Some(match rest.as_slice() {
+                    [Value::List(items)] => Value::List(items.clone()),
+                    _ => Value::List(rest),
+                });
             } else {
                 values[at] = Some(value.clone());
             }
@@ -169,6 +173,16 @@ impl Parameters {
         for call in calls {
             let mut keep = given.iter();
             call.values.retain(|_| keep.next() == Some(&true));
+        }
+    }
+
+    /// What a known call leaves out may be left out, whatever the signature says: it is that of one
+    /// overload.
+    pub fn relax(&mut self, calls: &[Call]) {
+        for (at, param) in self.0.iter_mut().enumerate() {
+            if param.default.is_none() && calls.iter().any(|call| call.values[at].is_none()) {
+                param.default = Some("...".into());
+            }
         }
     }
 
@@ -205,7 +219,17 @@ impl Parameters {
                 });
             };
             match (value, param.place) {
+                // What rules see of an argument that has no default and is not there is None.
+                (None, Place::Keyword) if param.default.is_none() => {
+                    push(Passing::Keyword, Value::None);
+                }
                 (None, Place::Keyword) => {}
+                (None, Place::Either) if param.default.is_none() && gap => {
+                    push(Passing::Keyword, Value::None);
+                }
+                (None, _) if param.default.is_none() && !gap => {
+                    push(Passing::Positional, Value::None);
+                }
                 (None, _) => gap = true,
                 (Some(value), Place::Keyword) => push(Passing::Keyword, value.clone()),
                 (Some(value), Place::Either) if gap => push(Passing::Keyword, value.clone()),

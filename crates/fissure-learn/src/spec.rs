@@ -23,11 +23,18 @@ pub fn limits() -> Limits {
 pub struct CallSampler {
     sampler: RuleSampler,
     random: Random,
+    /// What calls have to satisfy: of the bounds that were drawn for its elements a tensor has only
+    /// what its element type can hold.
+    rules: Vec<BoundRule>,
 }
+
+/// Draws in vain before there are said to be no more calls.
+const ATTEMPTS: usize = 2000;
 
 impl CallSampler {
     pub fn new(params: &[Declaration], rules: Vec<BoundRule>, seed: u64) -> Self {
         CallSampler {
+            rules: rules.clone(),
             sampler: RuleSampler::new(params, rules, limits(), seed),
             random: Random::new(Random::key(seed, "elements"), 0),
         }
@@ -40,7 +47,12 @@ impl CallSampler {
         broken: usize,
         seed: u64,
     ) -> Option<Self> {
+        let mut kept = rules.clone();
+        if broken < kept.len() {
+            kept.remove(broken);
+        }
         Some(CallSampler {
+            rules: kept,
             sampler: RuleSampler::breaking(params, rules, broken, limits(), seed)?,
             random: Random::new(Random::key(seed, "elements"), 1),
         })
@@ -53,13 +65,21 @@ impl CallSampler {
 
     /// The next call; `None` when no further input is found.
     pub fn next(&mut self, params: &Parameters) -> Option<Call> {
-        loop {
+        for _ in 0..ATTEMPTS {
             let data = self.sampler.sample()?;
             let values: Result<Vec<AbstractValue>, _> = data.iter().map(abstract_value).collect();
             // A fact that no fill gives: another input may do without it.
             let Ok(values) = values else { continue };
-            return Some(params.call_of(concrete_values(values, &mut self.random)));
+            let call = params.call_of(concrete_values(values, &mut self.random));
+            let seen = params.data(&call);
+            let allowed = |rule: &BoundRule| {
+                rule.rule.answer(&seen, &rule.binding) != fissure_rules::Answer::Broken
+            };
+            if self.rules.iter().all(allowed) {
+                return Some(call);
+            }
         }
+        None
     }
 
     /// Up to `count` calls.

@@ -1,7 +1,9 @@
 //! The statements that are tried, by the types of parameters they are about.
 
-mod several;
+mod pairs;
 mod single;
+mod triples;
+mod windows;
 
 use fissure_rules::{Datum, Type};
 
@@ -47,10 +49,10 @@ pub(crate) fn instantiate(vocabulary: &mut Vocabulary, accepted: &[Vec<Datum>]) 
     for a in &views {
         for b in &views {
             if a.param != b.param {
-                several::add_pair(vocabulary, a, b);
+                pairs::add(vocabulary, a, b);
             }
         }
     }
-    several::add_triples(vocabulary, &views);
-    several::add_windows(vocabulary, &views);
+    triples::add(vocabulary, &views);
+    windows::add(vocabulary, &views);
 }

@@ -139,8 +139,9 @@ impl Vocabulary {
     }
 
     fn bound(&self, text: &str) -> Option<BoundRule> {
-        let rule = parse_rule(text, Precedence::Usual).ok()?;
-        let checked = check(&rule).ok()?;
+        let rule = parse_rule(text, Precedence::Usual);
+        debug_assert!(rule.is_ok(), "a template is no rule: {text}");
+        let checked = check(&rule.ok()?).ok()?;
         BoundRule::by_name(checked, &self.params)
     }
 
@@ -204,7 +205,7 @@ mod tests {
         vocabulary.add_both(&[(0, &Type::Tensor)], "ndim(`x`) = 3", "ndim(`x`) != 3", 1);
         vocabulary.add(&[(1, &Type::Int)], "`size` > 0".into(), None, 1);
         vocabulary.add(&[(1, &Type::Tensor)], "ndim(`size`) = 0".into(), None, 1);
-        vocabulary.add(&[(1, &Type::Tensor)], "nonsense(".into(), None, 1);
+        vocabulary.add(&[(1, &Type::Tensor)], "`size`.len = 0".into(), None, 1);
         assert_eq!(vocabulary.atoms.len(), 4);
         let (text, _) = vocabulary.either(&[1, 2]).unwrap();
         assert_eq!(

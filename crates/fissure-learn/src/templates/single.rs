@@ -182,6 +182,8 @@ fn tensor(vocabulary: &mut Vocabulary, view: &View) {
         let bound = bound.replace("{x}", x);
         vocabulary.add(&own, format!("size({x}) = 0 or {bound}"), None, 2);
     }
+    let apart_from_zero = format!("size({x}) = 0 or min({x}) > 0 or max({x}) < 0");
+    vocabulary.add(&own, apart_from_zero, None, 3);
 }
 
 fn list(vocabulary: &mut Vocabulary, view: &View, item: &Type) {
@@ -203,58 +205,99 @@ fn list(vocabulary: &mut Vocabulary, view: &View, item: &Type) {
             );
         }
     }
-    vocabulary.add(&own, format!("{x}.len % 2 = 0"), None, 2);
+    for (statement, cost) in of_items(item) {
+        vocabulary.add(&own, statement.replace("{x}", x), None, cost);
+    }
+}
+
+/// What is said of a list `{x}` with items of the type; of a list of lists, of each of them.
+fn of_items(item: &Type) -> Vec<(String, u32)> {
+    let mut found = vec![("{x}.len % 2 = 0".to_owned(), 2)];
     match item {
         Type::Int | Type::Float => {
-            for bound in ["e >= 0", "e > 0", "e >= -1", "e > 1"] {
-                vocabulary.add(&own, format!("forall e in {x}: {bound}"), None, 1);
+            for bound in ["e >= 0", "e > 0", "e >= -1", "e > 1", "e != 0"] {
+                found.push((format!("forall e in {{x}}: {bound}"), 1));
             }
-            vocabulary.add(&own, format!("distinct({x})"), None, 1);
-            vocabulary.add(&own, format!("permutation({x})"), None, 1);
-            vocabulary.add(&own, format!("sorted({x})"), None, 2);
+            found.push(("distinct({x})".into(), 1));
+            found.push(("permutation({x})".into(), 1));
+            found.push(("sorted({x})".into(), 2));
+            found.push(("product({x}) < 1000000".into(), 2));
+            found.push(("product({x}) > -1000000".into(), 2));
+            let one_unknown = "forall i in [0, {x}.len - 1]: forall j in [0, {x}.len - 1]: i = j or {x}[i] >= 0 or {x}[j] >= 0";
+            found.push((one_unknown.into(), 3));
         }
         Type::Tensor => {
-            for statement in [
-                "dtype(t) = dtype({x}[0])",
-                "ndim(t) = ndim({x}[0])",
-                "shape(t) = shape({x}[0])",
-                "size(t) = size({x}[0])",
-                "shape(t, 0) = shape({x}[0], 0)",
-                "shape(t, -1) = shape({x}[0], -1)",
-                "size(t) > 0",
-                "ndim(t) >= 1",
-                "ndim(t) <= 1",
-                "ndim(t) = 1",
-                "ndim(t) <= 2",
-                "ndim(t) = 2",
-                "ndim(t) >= 2",
-                "ndim(t) >= 3",
-                "dtype(t) in {float}",
-                "dtype(t) in {float, complex}",
-                "dtype(t) not in {complex}",
-                "dtype(t) not in {bool}",
-                "dtype(t) in {int}",
-                "dtype(t) not in {float16, bfloat16}",
-            ] {
-                let statement = statement.replace("{x}", x);
-                vocabulary.add(&own, format!("forall t in {x}: {statement}"), None, 1);
+            for statement in ITEMS {
+                found.push((format!("forall t in {{x}}: {statement}"), 1));
+            }
+            for skipped in 0..3 {
+                let rest = format!(
+                    "forall t in {{x}}: forall i in [0, ndim(t) - 1]: i = {skipped} or shape(t, i) = shape({{x}}[0], i)"
+                );
+                found.push((rest, 2));
             }
             for statement in [
                 "broadcastable(t, u)",
                 "forall i in [1, ndim(t) - 1]: shape(t, i) = shape(u, i)",
                 "forall i in [0, ndim(t) - 2]: shape(t, i) = shape(u, i)",
             ] {
-                vocabulary.add(
-                    &own,
-                    format!("forall t in {x}: forall u in {x}: {statement}"),
-                    None,
+                found.push((
+                    format!("forall t in {{x}}: forall u in {{x}}: {statement}"),
                     2,
-                );
+                ));
+            }
+            // Each with the next: a chain.
+            for (left, right) in [(-1, 0), (-1, -2), (1, 0)] {
+                found.push((
+                    format!("forall i in [1, {{x}}.len - 1]: shape({{x}}[i - 1], {left}) = shape({{x}}[i], {right})"),
+                    2,
+                ));
+            }
+        }
+        Type::List(inner) => {
+            for length in 1..=3 {
+                found.push((format!("forall l in {{x}}: l.len = {length}"), 1));
+                found.push((format!("forall l in {{x}}: l.len >= {length}"), 1));
+                found.push((format!("forall l in {{x}}: l.len <= {length}"), 1));
+            }
+            found.push(("forall l in {x}: l.len = {x}[0].len".into(), 1));
+            for (statement, cost) in of_items(inner) {
+                let statement = statement.replace("{x}", "l");
+                found.push((format!("forall l in {{x}}: {statement}"), cost + 1));
             }
         }
         _ => {}
     }
+    found
 }
+
+/// Of each tensor `t` in a list `{x}`.
+const ITEMS: [&str; 24] = [
+    "dtype(t) = dtype({x}[0])",
+    "ndim(t) = ndim({x}[0])",
+    "shape(t) = shape({x}[0])",
+    "size(t) = size({x}[0])",
+    "shape(t, 0) = shape({x}[0], 0)",
+    "shape(t, 1) = shape({x}[0], 1)",
+    "shape(t, -1) = shape({x}[0], -1)",
+    "size(t) > 0",
+    "ndim(t) = 0",
+    "ndim(t) >= 1",
+    "ndim(t) <= 1",
+    "ndim(t) = 1",
+    "ndim(t) <= 2",
+    "ndim(t) = 2",
+    "ndim(t) >= 2",
+    "ndim(t) >= 3",
+    "dtype(t) in {float}",
+    "dtype(t) in {float, complex}",
+    "dtype(t) not in {complex}",
+    "dtype(t) not in {bool}",
+    "dtype(t) in {int}",
+    "dtype(t) in {int, bool}",
+    "dtype(t) in {int64, int32, bool, uint8}",
+    "dtype(t) not in {float16, bfloat16}",
+];
 
 /// Statements whose constants are as tight as the accepted inputs allow. Under a condition too:
 /// `conditions` are statements, the constants fit the accepted inputs that break them.
@@ -297,6 +340,25 @@ fn fit_to(vocabulary: &mut Vocabulary, accepted: &[&Vec<Datum>]) {
                 if !dtypes.is_empty() && dtypes.len() < DTYPES.len() {
                     let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
                     let body = format!("dtype({x}) in {{{}}}", names.join(", "));
+                    vocabulary.add(&own, body, None, 2);
+                }
+            }
+            Type::List(item) if **item == Type::Tensor => {
+                let dtypes: BTreeSet<Dtype> = values
+                    .filter_map(|value| match value {
+                        Datum::List(items) => Some(items),
+                        _ => None,
+                    })
+                    .flatten()
+                    .filter_map(|item| match item {
+                        Datum::Tensor(tensor) => Some(tensor.dtype),
+                        _ => None,
+                    })
+                    .collect();
+                if !dtypes.is_empty() && dtypes.len() < DTYPES.len() {
+                    let names: Vec<&str> = dtypes.iter().map(|dtype| dtype.name()).collect();
+                    let set = names.join(", ");
+                    let body = format!("forall t in {x}: dtype(t) in {{{set}}}");
                     vocabulary.add(&own, body, None, 2);
                 }
             }

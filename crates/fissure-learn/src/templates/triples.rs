@@ -1,0 +1,137 @@
+//! Statements about three parameters or more.
+
+use fissure_rules::Type;
+
+use super::View;
+use crate::vocabulary::Vocabulary;
+
+/// Statements in which one number names a dimension that others are about.
+pub(super) fn add(vocabulary: &mut Vocabulary, views: &[View]) {
+    let tensors: Vec<&View> = views.iter().filter(|v| v.of == Type::Tensor).collect();
+    let numbers: Vec<&View> = views.iter().filter(|v| v.of == Type::Int).collect();
+    let mut say = |parts: [&View; 3], body: &str, cost| {
+        let [a, b, c] = parts;
+        if a.param == b.param || b.param == c.param || a.param == c.param {
+            return;
+        }
+        let body = body
+            .replace("{a}", &a.name)
+            .replace("{b}", &b.name)
+            .replace("{c}", &c.name);
+        let own = [(a.param, &a.of), (b.param, &b.of), (c.param, &c.of)];
+        vocabulary.add(&own, body, None, cost);
+    };
+    for a in &tensors {
+        for b in &tensors {
+            for c in &numbers {
+                for (body, cost) in [
+                    (
+                        "forall i in [0, ndim({a}) - 1]: i = {c} or i = {c} + ndim({a}) or shape({a}, i) = shape({b}, i)",
+                        2,
+                    ),
+                    (
+                        "forall i in [0, ndim({a}) - 1]: i = {c} or i = {c} + ndim({a}) or shape({a}, i) <= shape({b}, i)",
+                        2,
+                    ),
+                    (
+                        "size({b}) = 0 or ndim({a}) = 0 or max({b}) < shape({a}, {c})",
+                        2,
+                    ),
+                    (
+                        "size({b}) = 0 or ndim({a}) = 0 or min({b}) >= -shape({a}, {c})",
+                        2,
+                    ),
+                    ("size({b}) = shape({a}, {c})", 2),
+                    ("shape({a}, {c}) = shape({b}, {c})", 2),
+                    ("shape({b}, 0) = shape({a}, {c})", 2),
+                    ("shape({a}, 1) = shape({b}, 1) * {c}", 1),
+                    ("shape({a}, 0) = shape({b}, 0) * {c}", 2),
+                    (
+                        "{c} != 0 and shape({a}, 1) % {c} = 0 and shape({b}, 0) % {c} = 0",
+                        2,
+                    ),
+                    ("shape({a}, 0) = shape({b}, 1) * {c}", 2),
+                    ("shape({a}, 1) = shape({b}, 0) * {c}", 3),
+                ] {
+                    say([*a, *b, *c], body, cost);
+                }
+            }
+        }
+        for b in &numbers {
+            for c in &numbers {
+                for (body, cost) in [
+                    ("{b} < shape({a}, {c})", 1),
+                    ("{b} <= shape({a}, {c})", 1),
+                    ("{b} >= -shape({a}, {c})", 2),
+                    ("ndim({a}) = 0 or {b} <= shape({a}, {c})", 2),
+                    ("{c} != 0 and shape({a}, {b}) % {c} = 0", 2),
+                    ("{b} != -1 or shape({a}, {c}) > 0", 3),
+                    ("{b} != -1 or shape({a}, {c}) > 1", 3),
+                    (
+                        "{b} != {c} and {b} != {c} + ndim({a}) and {c} != {b} + ndim({a})",
+                        2,
+                    ),
+                ] {
+                    say([*a, *b, *c], body, cost);
+                }
+            }
+        }
+    }
+    let lists: Vec<&View> = views.iter().filter(|v| v.is_list_of(&Type::Int)).collect();
+    for a in &tensors {
+        for b in &lists {
+            for c in &lists {
+                for body in [
+                    "forall i in [0, {b}.len - 1]: {b}[i] != -1 or shape({a}, {c}[i]) > 0",
+                    "{b}[-1] != -1 or shape({a}, {c}[-1]) > 1",
+                    "forall i in [0, {b}.len - 1]: {b}[i] <= shape({a}, {c}[i])",
+                ] {
+                    say([*a, *b, *c], body, 3);
+                }
+            }
+        }
+    }
+    let steps = |v: &&View| matches!(v.of, Type::Int | Type::Float);
+    let steps: Vec<&View> = views.iter().filter(steps).collect();
+    for a in &steps {
+        for b in &steps {
+            for c in &steps {
+                // From, to and step.
+                if a.param < b.param && b.param < c.param {
+                    say([*a, *b, *c], "({b} - {a}) * {c} >= 0", 2);
+                }
+            }
+        }
+    }
+    add_slices(vocabulary, &tensors, &numbers);
+}
+
+/// A start and a length within a dimension.
+fn add_slices(vocabulary: &mut Vocabulary, tensors: &[&View], numbers: &[&View]) {
+    for x in tensors {
+        for dim in numbers {
+            for start in numbers {
+                for length in numbers {
+                    let mut params = vec![x.param, dim.param, start.param, length.param];
+                    params.sort_unstable();
+                    params.dedup();
+                    if params.len() < 4 || start.param > length.param {
+                        continue;
+                    }
+                    let (x_, d, s, l) = (&x.name, &dim.name, &start.name, &length.name);
+                    let body = format!(
+                        "{s} + {l} <= shape({x_}, {d}) and ({s} >= 0 or {s} + {l} <= 0 and {s} >= -shape({x_}, {d}))"
+                    );
+                    let own = [
+                        (x.param, &x.of),
+                        (dim.param, &dim.of),
+                        (start.param, &start.of),
+                        (length.param, &length.of),
+                    ];
+                    vocabulary.add(&own, body, None, 3);
+                }
+            }
+        }
+    }
+}
+
