@@ -115,6 +115,9 @@ def resolve(torch, path):
 
 def path_of(torch, name):
     """The public name of an operator of the database; None if it is a test of something else."""
+    if name.startswith("torch."):
+        # An operator of the dispatcher, not a function of the library.
+        return None
     for prefix in ("torch.", "torch.Tensor."):
         if callable(resolve(torch, prefix + name)):
             return prefix + name

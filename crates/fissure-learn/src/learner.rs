@@ -56,6 +56,9 @@ pub struct Learned {
 
 /// Seeds that are tried without each of their arguments.
 const SHORTENED: usize = 8;
+/// Share of the time that neighbours of the seeds may take: calls that end their process are slow.
+const EXPLORING: f64 = 0.3;
+
 /// Learns the rules of one API from calls that it is known to accept.
 pub fn learn(
     pool: &Pool,
@@ -125,7 +128,9 @@ pub fn learn(
         kind_of: HashMap::new(),
         seen: HashSet::new(),
     };
+    learner.runner.deadline = Some(begin + options.time.mul_f64(EXPLORING));
     learner.explore(&seeds, options.mutants)?;
+    learner.runner.deadline = Some(begin + options.time);
     templates::instantiate(&mut learner.vocabulary, &learner.accepted);
     let (clauses, rounds) = learner.refine()?;
     let time = begin.elapsed();
@@ -140,6 +145,7 @@ pub fn learn(
             learner.evidence(&clauses),
         ),
     };
+    learner.runner.deadline = None;
     let evaluation = if options.evaluate {
         Some(evaluate::measure(&mut learner, &clauses, &apart)?)
     } else {

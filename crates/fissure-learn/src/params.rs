@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fissure_model::{
     Argument, ConcreteInput, Intent, Passing, Scalar, Signature, TensorValue, Value,
 };
-use fissure_rules::{Datum, Number, TensorFacts};
+use fissure_rules::{Datum, ElementFact, FactSet, Number, TensorFacts};
 use serde::{Deserialize, Serialize};
 
 /// How an argument reaches the call.
@@ -111,7 +111,37 @@ impl Parameters {
             }
             found.append(&mut inner);
         }
-        Parameters(found)
+        let mut params = Parameters(found);
+        params.pass_by_name(observed);
+        params
+    }
+
+    /// What known calls give only by name is passed by name: documentation does not always say
+    /// which parameters have no position.
+    fn pass_by_name(&mut self, observed: &[Observed]) {
+        for inner in [false, true] {
+            let parts: Vec<&Observed> = observed
+                .iter()
+                .filter_map(|seen| {
+                    if inner {
+                        seen.call.as_deref()
+                    } else {
+                        Some(seen)
+                    }
+                })
+                .collect();
+            let positions = parts.iter().map(|part| part.arguments.len()).max();
+            let own = self.0.iter_mut().filter(|param| param.call == inner);
+            for (position, param) in own.enumerate() {
+                let named = |part: &&Observed| part.keywords.contains_key(&param.name);
+                if param.place == Place::Either
+                    && positions.is_some_and(|most| position >= most)
+                    && parts.iter().any(named)
+                {
+                    param.place = Place::Keyword;
+                }
+            }
+        }
     }
 
     /// Names the arguments; `None` when they do not fit the parameters.
@@ -336,8 +366,11 @@ fn add_named(found: &mut Vec<Parameter>, seen: &Observed, call: bool) {
     }
 }
 
-/// What rules see of a value. Of a tensor's elements only their bounds: that is what a generated
-/// input has too.
+/// Square matrices of at most so many elements are known to be symmetric or positive definite.
+const MATRIX: u64 = 1024;
+
+/// What rules see of a value. Of a tensor's elements only their bounds, and of square matrices what
+/// an identity has too: that is what a generated input can have.
 pub fn datum(value: &Value) -> Datum {
     match value {
         Value::List(items) | Value::Tuple(items) => Datum::List(items.iter().map(datum).collect()),
@@ -371,6 +404,14 @@ fn tensor_facts(tensor: &TensorValue) -> TensorFacts {
             }
         };
         facts.bounds = bounds.map(|(low, high)| (number(low), number(high)));
+    }
+    if let [.., rows, columns] = tensor.shape[..]
+        && rows == columns
+        && tensor.elements().is_some_and(|elements| elements <= MATRIX)
+    {
+        let known = TensorFacts::from(tensor).facts;
+        let fillable = [ElementFact::Symmetric, ElementFact::PositiveDefinite];
+        facts.facts = FactSet::of(fillable.into_iter().filter(|fact| known.contains(*fact)));
     }
     facts
 }

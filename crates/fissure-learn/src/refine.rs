@@ -22,9 +22,9 @@ const ENOUGH: f64 = 0.99;
 const TOLERATE_BELOW: f64 = 0.975;
 /// Shares of the accepted inputs that a rule may forbid, one after the other: first none. What an
 /// API accepts beyond the words of rules costs a little recall, not the use of all other inputs.
-const TOLERANCES: [f64; 5] = [0.0, 0.01, 0.03, 0.08, 0.16];
+const TOLERANCES: [f64; 6] = [0.0, 0.01, 0.03, 0.08, 0.16, 0.35];
 /// Rounds without progress before more is tolerated: exact rules get more of them.
-const PATIENCE: [usize; 5] = [4, 2, 2, 2, 3];
+const PATIENCE: [usize; 6] = [4, 2, 2, 2, 2, 3];
 /// Share of the time that exact rules have for themselves.
 const EXACT_TIME: f64 = 0.45;
 
@@ -52,15 +52,22 @@ impl Learner<'_> {
                 _ => share >= TOLERATE_BELOW,
             };
             let worth = self.worth(share, &clauses);
-            let better = best.as_ref().is_none_or(|before| worth >= before.worth - 0.005);
-            if drawn > 0 && (better || enough) {
+            let better = best
+                .as_ref()
+                .is_none_or(|before| worth >= before.worth - 0.005);
+            // Rules that could not be tried out are better than none.
+            if best.is_none() || (drawn > 0 && (better || enough)) {
                 best = Some(Candidate { clauses, worth });
             }
             let spent = self.begin.elapsed().as_secs_f64() / self.time.as_secs_f64();
             if (enough && drawn > 0) || spent >= 1.0 {
                 return Ok((found(best), round + 1));
             }
-            stalled = if share > reached + 0.01 { 0 } else { stalled + 1 };
+            stalled = if share > reached + 0.01 {
+                0
+            } else {
+                stalled + 1
+            };
             reached = share.max(reached);
             if stalled >= PATIENCE[stage] || spent > due(stage) {
                 if share >= TOLERATE_BELOW || stage + 1 == TOLERANCES.len() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use fissure_execute::{Batch, Event, Pool};
 use fissure_model::{Api, ConcreteInput, Execution, Outcome};
@@ -10,6 +11,8 @@ use crate::error::LearnError;
 use crate::params::{Call, Parameters};
 
 const BATCH: usize = 256;
+/// After a batch with calls that did not end: each of them costs seconds.
+const SLOW_BATCH: usize = 24;
 
 /// What the library said to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub(crate) struct Runner<'a> {
     api: Arc<Api>,
     stop: &'a AtomicBool,
     number: u64,
+    /// Calls that would begin later get no answer.
+    pub deadline: Option<Instant>,
     pub executed: u64,
     /// Inputs that ended their process, and how.
     pub crashes: Vec<(ConcreteInput, Execution)>,
@@ -39,6 +44,7 @@ impl<'a> Runner<'a> {
             api,
             stop,
             number: 0,
+            deadline: None,
             executed: 0,
             crashes: Vec::new(),
         }
@@ -56,21 +62,33 @@ impl<'a> Runner<'a> {
                 inputs.push(input);
             }
         }
-        for (inputs, positions) in inputs.chunks(BATCH).zip(positions.chunks(BATCH)) {
+        let (mut begin, mut size) = (0, BATCH);
+        while begin < inputs.len() {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(LearnError::Interrupted);
             }
-            let executions = self.execute(inputs.to_vec())?;
-            for ((execution, position), input) in executions.into_iter().zip(positions).zip(inputs)
+            if self
+                .deadline
+                .is_some_and(|deadline| Instant::now() > deadline)
             {
-                answers[*position] = answer(&execution.outcome);
+                break;
+            }
+            let end = (begin + size).min(inputs.len());
+            let executions = self.execute(inputs[begin..end].to_vec())?;
+            let hangs = |execution: &&Execution| execution.outcome == Outcome::Timeout;
+            if executions.iter().filter(hangs).count() > 1 {
+                size = SLOW_BATCH;
+            }
+            for (at, execution) in (begin..end).zip(executions) {
+                answers[positions[at]] = answer(&execution.outcome);
                 if matches!(
                     execution.outcome,
                     Outcome::Crash { .. } | Outcome::Exit { .. }
                 ) {
-                    self.crashes.push((input.clone(), execution));
+                    self.crashes.push((inputs[at].clone(), execution));
                 }
             }
+            begin = end;
         }
         Ok(answers)
     }

@@ -20,6 +20,14 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// A number, of one type or of both.
+    fn is_number(&self) -> bool {
+        self.of
+            .alternatives()
+            .iter()
+            .all(|of| matches!(of, Type::Int | Type::Float))
+    }
+
     fn is_list_of(&self, item: &Type) -> bool {
         matches!(&self.of, Type::List(of) if **of == *item)
     }
@@ -33,6 +41,15 @@ pub(crate) fn views(vocabulary: &Vocabulary) -> Vec<View> {
             found.push(View {
                 param,
                 of: of.clone(),
+                name: vocabulary.name(param),
+            });
+        }
+        // What holds of a number holds whichever way it is written.
+        let parts = declaration.of.alternatives();
+        if [Type::Int, Type::Float].iter().all(|of| parts.contains(of)) {
+            found.push(View {
+                param,
+                of: Type::any_of([Type::Int, Type::Float]),
                 name: vocabulary.name(param),
             });
         }

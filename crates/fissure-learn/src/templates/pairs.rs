@@ -19,7 +19,7 @@ pub(super) fn add(vocabulary: &mut Vocabulary, a: &View, b: &View) {
         (Type::Tensor, Type::Dtype) => say(vocabulary, a, b, "dtype({a}) = {b}", 1),
         (Type::Tensor, _) if numbers(b) => tensor_and_list(vocabulary, a, b),
         (Type::Tensor, _) if b.is_list_of(&Type::Tensor) => tensor_and_tensors(vocabulary, a, b),
-        (Type::Int | Type::Float, Type::Int | Type::Float) => {
+        _ if a.is_number() && b.is_number() => {
             for body in ["{a} <= {b}", "{a} < {b}"] {
                 say(vocabulary, a, b, body, 1);
             }
@@ -150,10 +150,7 @@ const TENSORS: [(&str, u32); 20] = [
     ("size({b}) = 0 or max({b}) < size({a})", 2),
     ("size({b}) = 0 or min({b}) >= -size({a})", 2),
     ("size({b}) = 0 or max({b}) <= shape({a}, -1)", 2),
-    (
-        "dtype({a}) in {complex} or dtype({b}) not in {complex}",
-        2,
-    ),
+    ("dtype({a}) in {complex} or dtype({b}) not in {complex}", 2),
     (
         "dtype({a}) in {float, complex} or dtype({b}) in {int, bool}",
         2,
@@ -181,6 +178,10 @@ fn tensors(vocabulary: &mut Vocabulary, a: &View, b: &View) {
                     1,
                 );
             }
+            if left == right || (left, right) == (-1, -2) {
+                let body = format!("shape({{a}}, {left}) <= shape({{b}}, {right})");
+                say(vocabulary, a, b, &body, 2);
+            }
             say(
                 vocabulary,
                 a,
@@ -194,7 +195,11 @@ fn tensors(vocabulary: &mut Vocabulary, a: &View, b: &View) {
     }
 }
 
-const TENSOR_AND_NUMBER: [(&str, u32); 16] = [
+const TENSOR_AND_NUMBER: [(&str, u32); 17] = [
+    (
+        "product(shape({a}), 0, {b} - 1) = product(shape({a}), {b}, ndim({a}) - 1)",
+        3,
+    ),
     ("-max(ndim({a}), 1) <= {b} and {b} < max(ndim({a}), 1)", 1),
     ("-ndim({a}) <= {b} and {b} < ndim({a})", 1),
     ("-ndim({a}) - 1 <= {b} and {b} <= ndim({a})", 1),
@@ -246,6 +251,7 @@ fn tensor_and_list(vocabulary: &mut Vocabulary, a: &View, b: &View) {
         ("{b}.len >= ndim({a})", 1),
         ("{b}.len = ndim({a}) - 1", 1),
         ("{b}.len = ndim({a}) - 2", 1),
+        ("{b}.len = shape({a}, -1)", 2),
         ("{b}.len <= 2 * ndim({a})", 2),
         ("{b}.len = 2 * (ndim({a}) - 1)", 2),
         ("{b}.len = 2 * (ndim({a}) - 2)", 2),
@@ -271,7 +277,10 @@ fn tensor_and_list(vocabulary: &mut Vocabulary, a: &View, b: &View) {
         ("{b}.len > 0 and shape({a}, {b}[-1]) > 0", 2),
         ("{b}.len > 0 and shape({a}, {b}[-1]) > 1", 2),
         ("forall e in {b}: shape({a}, e) > 0", 2),
-        ("forall i in [1, {b}.len]: {b}[-i] != -1 or shape({a}, -i) > 0", 3),
+        (
+            "forall i in [1, {b}.len]: {b}[-i] != -1 or shape({a}, -i) > 0",
+            3,
+        ),
         ("{b}[-1] != -1 or shape({a}, -1) > 1", 3),
         (
             "forall i in [1, ndim({a})]: {b}[-i] = -1 or shape({a}, -i) = 1 or {b}[-i] = shape({a}, -i)",
@@ -311,6 +320,7 @@ fn tensor_and_tensors(vocabulary: &mut Vocabulary, a: &View, b: &View) {
         "{b}.len = ndim({a})",
         "{b}.len <= ndim({a})",
         "{b}.len = shape({a}, 0)",
+        "{b}.len = shape({a}, -1)",
     ] {
         say(vocabulary, a, b, body, 2);
     }
@@ -328,7 +338,13 @@ fn tensor_and_tensors(vocabulary: &mut Vocabulary, a: &View, b: &View) {
 /// `{b}` stands for each item of the second.
 fn say_of_items(vocabulary: &mut Vocabulary, a: &View, b: &View, body: &str, cost: u32) {
     let body = body.replace("{b}", "t");
-    say(vocabulary, a, b, &format!("forall t in {{b}}: {body}"), cost);
+    say(
+        vocabulary,
+        a,
+        b,
+        &format!("forall t in {{b}}: {body}"),
+        cost,
+    );
 }
 
 /// What is said of a tensor and a number, said of each item of a list.

@@ -15,7 +15,7 @@ const CONSTANTS: usize = 12;
 pub(super) fn add(vocabulary: &mut Vocabulary, view: &View, accepted: &[Vec<Datum>]) {
     let own = [(view.param, &view.of)];
     let union = vocabulary.params[view.param].of.alternatives().len() > 1;
-    if union {
+    if union && view.of.alternatives().len() == 1 {
         // Said of this type alone: the argument is not of it.
         vocabulary.add(&own, "false".into(), None, 2);
     }
@@ -36,7 +36,7 @@ pub(super) fn add(vocabulary: &mut Vocabulary, view: &View, accepted: &[Vec<Datu
                 vocabulary.add_both(&own, &format!("{x} = {c}"), &format!("{x} != {c}"), 1);
             }
         }
-        Type::Float => {
+        _ if view.is_number() => {
             for c in ["0", "1", "-1", "0.5", "2"] {
                 vocabulary.add_both(&own, &format!("{x} >= {c}"), &format!("{x} < {c}"), 1);
                 vocabulary.add_both(&own, &format!("{x} > {c}"), &format!("{x} <= {c}"), 1);
@@ -182,6 +182,9 @@ fn tensor(vocabulary: &mut Vocabulary, view: &View) {
         let bound = bound.replace("{x}", x);
         vocabulary.add(&own, format!("size({x}) = 0 or {bound}"), None, 2);
     }
+    for fact in ["symmetric", "positive_definite"] {
+        vocabulary.add(&own, format!("{fact}({x})"), None, 2);
+    }
     let apart_from_zero = format!("size({x}) = 0 or min({x}) > 0 or max({x}) < 0");
     vocabulary.add(&own, apart_from_zero, None, 3);
 }
@@ -246,6 +249,7 @@ fn of_items(item: &Type) -> Vec<(String, u32)> {
                     2,
                 ));
             }
+            found.push(("forall i in [1, {x}.len - 2]: ndim({x}[i]) = 2".into(), 2));
             // Each with the next: a chain.
             for (left, right) in [(-1, 0), (-1, -2), (1, 0)] {
                 found.push((

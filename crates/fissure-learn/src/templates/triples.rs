@@ -91,8 +91,7 @@ pub(super) fn add(vocabulary: &mut Vocabulary, views: &[View]) {
             }
         }
     }
-    let steps = |v: &&View| matches!(v.of, Type::Int | Type::Float);
-    let steps: Vec<&View> = views.iter().filter(steps).collect();
+    let steps: Vec<&View> = views.iter().filter(|v| v.is_number()).collect();
     for a in &steps {
         for b in &steps {
             for c in &steps {
@@ -134,4 +133,3 @@ fn add_slices(vocabulary: &mut Vocabulary, tensors: &[&View], numbers: &[&View])
         }
     }
 }
-

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use fissure_execute::PoolOptions;
+use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
 use fissure_learn::{LearnError, LearnOptions, Seeds, read_calls};
 
+use super::learn_findings::Findings;
 use super::learn_many::Many;
 use super::session::{seconds_of, stop_on_interrupt};
 use crate::exit_status::{ExitStatus, usage};
@@ -20,17 +22,22 @@ use crate::target::{self, TargetArgs};
 /// Seeds asked of the library's sample database, per API.
 const SEEDS: usize = 60;
 
+/// Time that a script has to import the library, beside that of its call.
+const IMPORT: Duration = Duration::from_secs(60);
+
 /// Learn what an API accepts: its rules, each with its evidence, one file per API.
 ///
 /// Starts from calls that the library is known to accept (the sample database in PyTorch, a file of
 /// your own), asks the library about their neighbours, and keeps the rules that allow everything
 /// accepted and explain what was rejected. An API whose file is there for this version of the
-/// library and this seed is not learned again.
+/// library and this seed is not learned again. Calls that end their process become findings in the
+/// folder `findings` beside the rules.
 ///
 /// Exit codes: 0 learned, 1 a call ended its process, 2 usage error, 3 Fissure itself failed.
 #[derive(Args, Debug)]
 pub struct LearnArgs {
-    /// Names (torch.add), or patterns (torch.nn.functional.*) of what the sample database knows
+    /// Names (torch.add), or patterns (torch.nn.functional.*) of what the sample database knows;
+    /// a pattern leaves out private names unless it has one itself (torch._*)
     #[arg(required = true, value_name = "API")]
     apis: Vec<String>,
 
@@ -112,6 +119,20 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     if names.is_empty() {
         return Err(usage("the sample database has no API of that name"));
     }
+    let timeout = seconds_of(args.timeout, "--timeout")?;
+    let findings = Findings {
+        folder: args.out.join("findings"),
+        python: python.clone(),
+        script: ScriptOptions {
+            timeout: timeout + IMPORT,
+            memory_limit: 4 << 30,
+            scratch: scratch.path().join("confirm"),
+            sandbox: SandboxOptions::default(),
+            environment: Vec::new(),
+            cancelled: Arc::clone(&stop),
+        },
+        seed: args.seed,
+    };
     let many = Many {
         names,
         seeds,
@@ -121,13 +142,13 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         json: args.json,
         out: &args.out,
         pool: PoolOptions {
-            timeout: seconds_of(args.timeout, "--timeout")?,
+            timeout,
             ..PoolOptions::new(&python, package, scratch.path().join("pool"))
         },
+        findings,
         stop: &stop,
     };
-    let crashes = many.run(args.workers)?;
-    let status = if crashes > 0 {
+    let status = if many.run(args.workers)? > 0 {
         ExitStatus::Findings
     } else {
         ExitStatus::NoFinding
@@ -183,7 +204,9 @@ fn matching(asked: &[String], seeds: Option<&Seeds>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for pattern in asked {
         let known = seeds.iter().flat_map(|seeds| seeds.counts.keys());
-        let found = known.filter(|name| is_pattern(pattern) && fits(pattern, name));
+        let found = known.filter(|name| {
+            is_pattern(pattern) && fits(pattern, name) && (is_public(name) || !is_public(pattern))
+        });
         names.extend(found.cloned());
         if !is_pattern(pattern) {
             names.push(pattern.clone());
@@ -192,6 +215,11 @@ fn matching(asked: &[String], seeds: Option<&Seeds>) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// No part of the name begins with an underscore: what does is named by a pattern that does.
+fn is_public(name: &str) -> bool {
+    !name.split('.').any(|part| part.starts_with('_'))
 }
 
 /// `*` stands for any characters.

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use fissure_execute::{Pool, PoolOptions};
 use fissure_learn::{Invariants, LearnError, LearnOptions, Learned, Observed, Seeds, learn};
 use fissure_model::Api;
 use serde_json::json;
 
+use super::learn_findings::Findings;
 use super::learn_table::{Record, Table};
 
 /// The APIs to learn, and how.
@@ -26,6 +27,7 @@ pub struct Many<'a> {
     pub json: bool,
     pub out: &'a Path,
     pub pool: PoolOptions,
+    pub findings: Findings,
     pub stop: &'a AtomicBool,
 }
 
@@ -33,16 +35,16 @@ pub struct Many<'a> {
 const FAILURES: usize = 3;
 
 impl Many<'_> {
-    /// Learns all of them; gives how many calls ended their process.
+    /// Learns all of them; gives how many findings there are.
     pub fn run(&self, workers: usize) -> anyhow::Result<usize> {
         let table = Mutex::new(Table::open(self.out)?);
         let next = AtomicUsize::new(0);
-        let crashes = AtomicUsize::new(0);
+        let findings = AtomicUsize::new(0);
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..workers.min(self.names.len()))
                 .map(|worker| {
-                    let (table, next, crashes) = (&table, &next, &crashes);
-                    scope.spawn(move || self.work(worker, next, table, crashes))
+                    let (table, next, findings) = (&table, &next, &findings);
+                    scope.spawn(move || self.work(worker, next, table, findings))
                 })
                 .collect();
             workers.into_iter().try_for_each(|worker| {
@@ -56,7 +58,7 @@ impl Many<'_> {
         if !self.json && self.names.len() > 1 {
             print!("{}", table.summary(&self.names));
         }
-        Ok(crashes.into_inner())
+        Ok(findings.into_inner())
     }
 
     /// One worker: takes the next name until there is none.
@@ -65,7 +67,7 @@ impl Many<'_> {
         worker: usize,
         next: &AtomicUsize,
         table: &Mutex<Table>,
-        crashes: &AtomicUsize,
+        findings: &AtomicUsize,
     ) -> anyhow::Result<()> {
         let mut pool: Option<Pool> = None;
         let mut failures = 0;
@@ -83,10 +85,11 @@ impl Many<'_> {
                 continue;
             }
             let record = match self.one(name, &running) {
-                Ok(learned) => {
+                Ok((api, learned)) => {
                     failures = 0;
                     learned.invariants.save(&self.path(name))?;
-                    crashes.fetch_add(self.write_crashes(name, &learned)?, Ordering::Relaxed);
+                    let found = self.findings.write(&running, &api, &learned)?;
+                    findings.fetch_add(found, Ordering::Relaxed);
                     Record::learned(name, &learned)
                 }
                 Err(LearnError::Interrupted) => break,
@@ -138,7 +141,7 @@ impl Many<'_> {
         })
     }
 
-    fn one(&self, name: &str, pool: &Pool) -> Result<Learned, LearnError> {
+    fn one(&self, name: &str, pool: &Pool) -> Result<(Api, Learned), LearnError> {
         let mut observed = match &self.seeds {
             Some(seeds) => seeds.of(name)?,
             None => Vec::new(),
@@ -151,22 +154,8 @@ impl Many<'_> {
             layer: observed.iter().any(|seen| seen.call.is_some()),
             ..Api::default()
         };
-        learn(pool, api, &observed, &self.options, self.stop)
-    }
-
-    /// Inputs that ended their process, as plain data beside the rules.
-    fn write_crashes(&self, name: &str, learned: &Learned) -> anyhow::Result<usize> {
-        for (number, (input, execution)) in learned.crashes.iter().enumerate() {
-            let path = self.out.join(format!("{name}.crash-{number}.json"));
-            let text = serde_json::to_string(&json!({ "input": input, "execution": execution }))?;
-            std::fs::write(&path, text)
-                .with_context(|| format!("failed to write {}", path.display()))?;
-            eprintln!(
-                "warning: a call of {name} ended its process: {}",
-                path.display()
-            );
-        }
-        Ok(learned.crashes.len())
+        let learned = learn(pool, api.clone(), &observed, &self.options, self.stop)?;
+        Ok((api, learned))
     }
 
     fn print(&self, number: usize, record: &Record) {

@@ -17,6 +17,7 @@ mod fuzz_targets;
 pub mod judge;
 mod judging;
 pub mod learn;
+mod learn_findings;
 mod learn_many;
 mod learn_table;
 pub mod oracles;

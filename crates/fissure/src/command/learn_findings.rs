@@ -1,0 +1,87 @@
+//! Calls that ended their process while learning: findings like those of `fissure fuzz`.
+
+#![expect(clippy::print_stderr, reason = "says what was found, and warnings")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use fissure_campaign::{facts, run_fresh};
+use fissure_execute::{Pool, ScriptOptions};
+use fissure_judge::{JudgeOptions, judge};
+use fissure_learn::Learned;
+use fissure_model::{Api, ConcreteInput, Execution, Finding, Verdict};
+use fissure_triage::{Signature, complexity, confirm, finding_id, signature, write_finding};
+
+/// Where findings go, and how they are tried in fresh processes.
+pub struct Findings {
+    pub folder: PathBuf,
+    pub python: PathBuf,
+    pub script: ScriptOptions,
+    pub seed: u64,
+}
+
+impl Findings {
+    /// One finding for each failure, with the simplest of the calls that show it; gives their
+    /// number. What never fails in a fresh process is written as a note and not counted.
+    pub fn write(&self, pool: &Pool, api: &Api, learned: &Learned) -> anyhow::Result<usize> {
+        let mut simplest: BTreeMap<Signature, (&ConcreteInput, &Execution, Verdict)> =
+            BTreeMap::new();
+        for (input, execution) in &learned.crashes {
+            let Some(verdict) = judge(api, input, execution, &JudgeOptions::default()) else {
+                continue;
+            };
+            let found = signature(api, &verdict, execution);
+            let simpler = simplest
+                .get(&found)
+                .is_none_or(|(known, ..)| complexity(input) < complexity(known));
+            if simpler {
+                simplest.insert(found, (input, execution, verdict));
+            }
+        }
+        let mut written = 0;
+        for (signature, (input, execution, verdict)) in simplest {
+            let mut finding = Finding {
+                id: finding_id(api, &verdict, &signature),
+                api: api.clone(),
+                verdict,
+                signature: signature.text().to_owned(),
+                input: input.clone(),
+                unshrunk: None,
+                roles: Vec::new(),
+                also_through: Vec::new(),
+                remarks: Vec::new(),
+                environment: Vec::new(),
+                execution: execution.clone(),
+                reproduction: None,
+                library_version: pool.info().library_version.clone(),
+                python_version: pool.info().python_version.clone(),
+                seed: self.seed,
+            };
+            self.try_again(&mut finding);
+            let folder = write_finding(&self.folder, &finding)
+                .with_context(|| format!("failed to write into {}", self.folder.display()))?;
+            eprintln!(
+                "fissure: a call of {} ended its process: {}",
+                api.title,
+                folder.display()
+            );
+            written += usize::from(!finding.is_note());
+        }
+        Ok(written)
+    }
+
+    /// In fresh processes, without Fissure. That it cannot be tried is no reason to lose it.
+    fn try_again(&self, finding: &mut Finding) {
+        if let Ok(known) = facts(&self.python, &finding.api.package, &self.script) {
+            finding.environment = known.environment;
+        }
+        let mut run = |script: &Path, _| run_fresh(&self.python, script, &self.script);
+        if let Err(error) = confirm(finding, &mut run, 3) {
+            eprintln!(
+                "warning: failed to try {} in a fresh process: {error}",
+                finding.id
+            );
+        }
+    }
+}
