@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use fissure_execute::{Batch, Event, Pool, PoolOptions};
 use fissure_generate::{GenerateOptions, Generator};
-use fissure_model::{Mode, Outcome, Spec};
+use fissure_model::{Api, Mode, Outcome, RuleText, Spec};
 pub use fissure_testing::root;
 
 /// Inputs per batch, as in a long run of the product.
@@ -97,4 +97,68 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 
 pub fn geometric_mean(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}
+
+/// A spec of the rules in a file and nothing else.
+pub fn rule_spec(path: &Path) -> anyhow::Result<Spec> {
+    let text = std::fs::read_to_string(path)?;
+    let (file, errors) = fissure_rules::read_file(&text, fissure_rules::Precedence::Usual);
+    ensure!(errors.is_empty(), "{}: {errors:?}", path.display());
+    let title = file.api.context("a learned file names its API")?;
+    let package = title.split('.').next().context("a name has a package")?;
+    Ok(Spec {
+        api: Api {
+            package: package.to_owned(),
+            path: title.clone(),
+            layer: !file.call_params.is_empty(),
+            title,
+            ..Api::default()
+        },
+        params: Vec::new(),
+        layer_params: Vec::new(),
+        symbols: Vec::new(),
+        check_nan: false,
+        aliases: Vec::new(),
+        source: None,
+        rules: Some(RuleText {
+            text,
+            origin: path.display().to_string(),
+        }),
+    })
+}
+
+/// What this process and all its descendants have had of a processor so far.
+pub fn processor_time() -> anyhow::Result<Duration> {
+    let mut processes: Vec<(u32, u32, u64)> = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let Ok(id) = entry?.file_name().to_string_lossy().parse::<u32>() else {
+            continue;
+        };
+        // One that has ended meanwhile is gone.
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else {
+            continue;
+        };
+        // The name of the program, in brackets, may hold anything.
+        let fields: Vec<&str> = match stat.rsplit_once(')') {
+            Some((_, rest)) => rest.split_whitespace().collect(),
+            None => continue,
+        };
+        let number = |at: usize| fields.get(at).and_then(|text| text.parse::<u64>().ok());
+        // Own time, and that of children that have ended.
+        let ticks: Option<u64> = (11..=14).map(number).sum();
+        if let (Some(parent), Some(ticks)) = (number(1), ticks) {
+            processes.push((id, parent as u32, ticks));
+        }
+    }
+    let mut family = vec![std::process::id()];
+    let mut at = 0;
+    while let Some(parent) = family.get(at).copied() {
+        let children = processes.iter().filter(|(_, of, _)| *of == parent);
+        family.extend(children.map(|(id, ..)| *id));
+        at += 1;
+    }
+    let own = processes.iter().filter(|(id, ..)| family.contains(id));
+    let ticks: u64 = own.map(|(_, _, ticks)| ticks).sum();
+    // Linux counts in hundredths of a second here, whatever the kernel's own clock.
+    Ok(Duration::from_millis(10 * ticks))
 }

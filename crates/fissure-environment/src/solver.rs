@@ -46,9 +46,7 @@ pub fn provide_solver(
     if program.is_file() {
         Ok(program)
     } else {
-        Err(EnvironmentError::NoSuchSolver {
-            named: program.into(),
-        })
+        Err(EnvironmentError::NoSuchSolver { named: program })
     }
 }
 

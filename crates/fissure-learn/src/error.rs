@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use fissure_execute::ExecuteError;
 
+use crate::llm::ModelError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
     #[error("{0}")]
@@ -31,6 +33,8 @@ pub enum LearnError {
     NoSeeds { api: String, reason: String },
     #[error("{path} is not an invariants file: {reason}")]
     Invariants { path: PathBuf, reason: String },
+    #[error(transparent)]
+    Model(ModelError),
     #[error("interrupted")]
     Interrupted,
 }

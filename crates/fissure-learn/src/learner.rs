@@ -14,6 +14,7 @@ use crate::cover::Clause;
 use crate::error::LearnError;
 use crate::evaluate::{self, Evaluation};
 use crate::invariants::{self, Invariants};
+use crate::llm::{Consultation, LanguageModel};
 use crate::mutate::mutate;
 use crate::params::{Call, Observed, Parameters};
 use crate::runner::{Answer, Runner};
@@ -29,6 +30,8 @@ pub struct LearnOptions {
     pub mutants: usize,
     /// Keep a part of the seeds apart and measure precision and recall.
     pub evaluate: bool,
+    /// Proposes rules and calls.
+    pub model: Option<LanguageModel>,
 }
 
 impl Default for LearnOptions {
@@ -38,6 +41,7 @@ impl Default for LearnOptions {
             time: Duration::from_secs(40),
             mutants: 2400,
             evaluate: false,
+            model: None,
         }
     }
 }
@@ -52,6 +56,8 @@ pub struct Learned {
     pub time: Duration,
     /// Inputs that ended their process while learning.
     pub crashes: Vec<(ConcreteInput, Execution)>,
+    /// Proposals of the language model that were of no use, one sentence each.
+    pub remarks: Vec<String>,
 }
 
 /// Seeds that are tried without each of their arguments.
@@ -68,6 +74,12 @@ pub fn learn(
     stop: &AtomicBool,
 ) -> Result<Learned, LearnError> {
     let begin = Instant::now();
+    let mut consultation = Consultation::begin(options.model.as_ref(), pool, &api)?;
+    let observed = &[observed, &consultation.calls].concat();
+    let api = Api {
+        layer: api.layer || observed.iter().any(|seen| seen.call.is_some()),
+        ..api
+    };
     let params = parameters(pool, &api, observed)?;
     let mut calls: Vec<Call> = observed
         .iter()
@@ -132,6 +144,7 @@ pub fn learn(
     learner.explore(&seeds, options.mutants)?;
     learner.runner.deadline = Some(begin + options.time);
     templates::instantiate(&mut learner.vocabulary, &learner.accepted);
+    consultation.offer(&mut learner.vocabulary, &learner.words)?;
     let (clauses, rounds) = learner.refine()?;
     let time = begin.elapsed();
     let invariants = Invariants {
@@ -158,6 +171,7 @@ pub fn learn(
         rounds,
         time,
         crashes: learner.runner.crashes,
+        remarks: consultation.remarks,
     })
 }
 

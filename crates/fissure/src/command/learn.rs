@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use fissure_environment::Surroundings;
 use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
-use fissure_learn::{LearnError, LearnOptions, Seeds, read_calls};
+use fissure_learn::{LanguageModel, LearnError, LearnOptions, Seeds, read_calls};
 
 use super::learn_findings::Findings;
 use super::learn_many::Many;
@@ -81,6 +82,16 @@ pub struct LearnArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     workers: usize,
 
+    /// Language model that proposes rules and calls: an OpenAI-compatible endpoint such as
+    /// http://localhost:8000/v1 (key from OPENAI_API_KEY). What it says counts only after the
+    /// library has confirmed it
+    #[arg(long, value_name = "URL", requires = "model")]
+    llm: Option<String>,
+
+    /// Name of the model at that endpoint
+    #[arg(long, value_name = "NAME", requires = "llm")]
+    model: Option<String>,
+
     // Last, because its heading holds for everything after it.
     #[command(flatten)]
     target: TargetArgs,
@@ -91,6 +102,7 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         seed: args.seed,
         time: seconds_of(args.time, "--time")?,
         evaluate: args.evaluate,
+        model: language_model(&args)?,
         ..LearnOptions::default()
     };
     let package = package_of(&args.apis)?;
@@ -111,8 +123,8 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
     let seeds = match database(&args, package, &python, scratch.path(), &stop) {
         Ok(seeds) => Some(seeds),
-        // Other libraries have none; the user's own calls are enough.
-        Err(LearnError::Database { .. }) if !own.is_empty() => None,
+        // Other libraries have none; the user's own calls, or a model's, are enough.
+        Err(LearnError::Database { .. }) if !own.is_empty() || args.llm.is_some() => None,
         Err(error) => return Err(error.into()),
     };
     let names = matching(&args.apis, seeds.as_ref());
@@ -154,6 +166,24 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         ExitStatus::NoFinding
     };
     Ok(status.into())
+}
+
+/// The model that the flags name; its answers are kept in Fissure's cache folder.
+fn language_model(args: &LearnArgs) -> anyhow::Result<Option<LanguageModel>> {
+    let (Some(url), Some(model)) = (&args.llm, &args.model) else {
+        return Ok(None);
+    };
+    if args.target.offline {
+        return Err(usage("--llm needs the network, which --offline forbids"));
+    }
+    if !url.starts_with("http://") && !url.starts_with("https://") {
+        return Err(usage(format!(
+            "--llm {url}: give the URL of an endpoint, as in http://localhost:8000/v1"
+        )));
+    }
+    let cache = Surroundings::from_process()?.root.join("answers");
+    let key = std::env::var("OPENAI_API_KEY").ok();
+    Ok(Some(LanguageModel::new(url, model, key, cache)))
 }
 
 /// The sample database's calls: kept before, or asked for now.

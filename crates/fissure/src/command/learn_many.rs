@@ -87,12 +87,17 @@ impl Many<'_> {
             let record = match self.one(name, &running) {
                 Ok((api, learned)) => {
                     failures = 0;
+                    for remark in &learned.remarks {
+                        eprintln!("warning: {name}: {remark}");
+                    }
                     learned.invariants.save(&self.path(name))?;
                     let found = self.findings.write(&running, &api, &learned)?;
                     findings.fetch_add(found, Ordering::Relaxed);
                     Record::learned(name, &learned)
                 }
                 Err(LearnError::Interrupted) => break,
+                // It would fail for every other API too.
+                Err(error @ LearnError::Model(_)) => return Err(error.into()),
                 Err(error) => {
                     eprintln!("warning: {name}: {error}");
                     Record::failed(name, &error.to_string())
