@@ -26,6 +26,8 @@ REQUEST_LIMIT = 65536
 DESCRIPTOR_LIMIT = 8
 #: Milliseconds between two looks for strays when nothing else happens.
 SWEEP_INTERVAL = 1000
+#: Seconds that a question to the library may take.
+CHILD_SECONDS = 20
 #: A worker that failed in Fissure's own code ends with this code.
 OWN_FAILURE = 86
 
@@ -168,6 +170,31 @@ def answer(channel, content):
         return False
 
 
+def from_child(function, failed):
+    """The answer of a function that is called in a child: asking a library for devices starts
+    drivers, and a process that has done so must not be forked. `failed` if there is none."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if not pid:
+        try:
+            signal.alarm(CHILD_SECONDS)
+            with os.fdopen(writer, "w") as stream:
+                json.dump(function(), stream)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        text = stream.read()
+    os.waitpid(pid, 0)
+    try:
+        return json.loads(text)
+    except ValueError:
+        # It died of what it asked; that is no reason not to run anything.
+        return failed
+
+
 def main(settings):
     main_socket = socket.socket(fileno=settings["main"])
     slots = [socket.socket(fileno=descriptor) for descriptor in settings["slots"]]
@@ -189,6 +216,11 @@ def main(settings):
     gc.collect()
     gc.freeze()
     gc.disable()
+    import_seconds = time.monotonic() - begin
+    names = settings["oracles"]
+    obstacles = []
+    if names:
+        obstacles = from_child(lambda: oracles.obstacles(names, adapter.library), [])
     answer(
         main_socket,
         {
@@ -199,7 +231,8 @@ def main(settings):
                 "python_version": platform.python_version(),
                 "executable": sys.executable,
                 "dtypes": adapter.supported(),
-                "import_seconds": time.monotonic() - begin,
+                "import_seconds": import_seconds,
+                "obstacles": obstacles,
             }
         },
     )

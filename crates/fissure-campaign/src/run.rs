@@ -148,7 +148,10 @@ impl Campaign<'_> {
             last_served: 0,
             clock: Clock::starting_at(earlier),
             paused: false,
-            summary: RunSummary::default(),
+            summary: RunSummary {
+                obstacles: self.pool.info().obstacles.clone(),
+                ..RunSummary::default()
+            },
             finished: Vec::new(),
             seen: Vec::new(),
             written: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fissure_model::{Api, Intent, OutcomeKind};
+use fissure_model::{Api, Intent, Obstacle, OutcomeKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{BehaviourCounts, ConstraintEvidence, MutatorEvidence};
@@ -148,6 +148,9 @@ pub struct RunSummary {
     /// Failures that known issues silenced, each time counted.
     #[serde(default)]
     pub silenced: u64,
+    /// Oracles that were asked for and could not run, or only in part.
+    #[serde(default)]
+    pub obstacles: Vec<Obstacle>,
     #[serde(with = "seconds")]
     pub elapsed: Duration,
     pub interrupted: bool,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fissure_model::{Api, ConcreteInput, Dtype, Execution};
+use fissure_model::{Api, ConcreteInput, Dtype, Execution, Obstacle};
 
 /// How a pool is started.
 #[derive(Clone, Debug)]
@@ -97,6 +97,8 @@ pub struct TargetInfo {
     /// Element types that tensors of the library can have.
     pub dtypes: Vec<Dtype>,
     pub import_time: Duration,
+    /// Which of [`PoolOptions::oracles`] cannot run here, or only in part, and why.
+    pub obstacles: Vec<Obstacle>,
 }
 
 /// Inputs of one API that travel together.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fissure_model::Dtype;
+use fissure_model::{Dtype, Obstacle};
 use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,7 @@ struct Ready {
     executable: PathBuf,
     dtypes: Vec<String>,
     import_seconds: f64,
+    obstacles: Vec<Obstacle>,
 }
 
 /// A started zygote. Dropping it ends every process below it.
@@ -131,6 +132,7 @@ impl Zygote {
                 sandbox,
                 dtypes: Vec::new(),
                 import_time: Duration::ZERO,
+                obstacles: Vec::new(),
             },
         };
         let log = drain_in_background(output);
@@ -182,6 +184,7 @@ impl Zygote {
                         .collect(),
                     import_time: Duration::try_from_secs_f64(ready.import_seconds)
                         .unwrap_or(Duration::ZERO),
+                    obstacles: ready.obstacles,
                 };
                 self.baseline = process::resident(self.pid()).map_or(0, |bytes| bytes);
                 Ok(())

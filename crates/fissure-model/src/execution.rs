@@ -61,6 +61,27 @@ pub struct Report {
     pub check: String,
 }
 
+/// Why an oracle cannot do its work with the library and machine at hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Obstacle {
+    /// Name of the oracle, as in flags: `device`.
+    pub oracle: String,
+    pub reason: String,
+    /// It runs, and does less than it could.
+    pub partly: bool,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = if self.partly {
+            "does less here"
+        } else {
+            "cannot run here"
+        };
+        write!(formatter, "{} {what}: {}", self.oracle, self.reason)
+    }
+}
+
 /// What an oracle took for one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OracleCost {

@@ -20,7 +20,7 @@ mod value;
 pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill, FillScheme};
 pub use api::{Api, Signature, SignatureParam};
 pub use dtype::{Dtype, DtypeFamily};
-pub use execution::{Exception, Execution, OracleCost, Outcome, OutcomeKind, Report};
+pub use execution::{Exception, Execution, Obstacle, OracleCost, Outcome, OutcomeKind, Report};
 pub use expression::{Comparison, Expression, Operator};
 pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};

@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 use fissure_campaign::{ApiSummary, EndReason, RunSummary};
-use fissure_model::OutcomeKind;
+use fissure_model::{Obstacle, OutcomeKind};
 
 use crate::human_duration;
 
@@ -85,7 +85,7 @@ fn row(api: &ApiSummary) -> [String; 10] {
 pub fn oracle_table(summary: &RunSummary) -> String {
     let oracles = summary.oracles();
     if oracles.is_empty() {
-        return String::new();
+        return obstacle_lines(&summary.obstacles);
     }
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
@@ -100,7 +100,30 @@ pub fn oracle_table(summary: &RunSummary) -> String {
             format!("{:.2} ms", each * 1e3),
         ]);
     }
-    lines(table)
+    lines(table) + &obstacle_lines(&summary.obstacles)
+}
+
+/// Which oracles could not run, or only in part, one line for each reason.
+pub fn obstacle_lines(obstacles: &[Obstacle]) -> String {
+    let mut reasons: Vec<(&str, bool)> = Vec::new();
+    for obstacle in obstacles {
+        let reason = (obstacle.reason.as_str(), obstacle.partly);
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    reasons
+        .into_iter()
+        .map(|(reason, partly)| {
+            let names: Vec<&str> = obstacles
+                .iter()
+                .filter(|it| it.reason == reason && it.partly == partly)
+                .map(|it| it.oracle.as_str())
+                .collect();
+            let what = if partly { "in part" } else { "not run" };
+            format!("{what}: {} ({reason})\n", names.join(", "))
+        })
+        .collect()
 }
 
 /// The last line: what was found, in one sentence.
@@ -225,6 +248,24 @@ mod tests {
         assert_eq!(
             closing_line(&summary()),
             "1 finding in 3 inputs over 1 API, 3 min 20 s"
+        );
+    }
+
+    #[test]
+    fn oracles_that_could_not_run_for_one_reason_share_a_line() {
+        let obstacle = |oracle: &str, reason: &str, partly| Obstacle {
+            oracle: oracle.into(),
+            reason: reason.into(),
+            partly,
+        };
+        let obstacles = [
+            obstacle("meta", "it is for torch only", false),
+            obstacle("compile", "no C++ compiler", true),
+            obstacle("jit", "it is for torch only", false),
+        ];
+        assert_eq!(
+            obstacle_lines(&obstacles),
+            "not run: meta, jit (it is for torch only)\nin part: compile (no C++ compiler)\n"
         );
     }
 

@@ -162,3 +162,32 @@ fn an_oracle_or_profile_that_does_not_exist_is_a_usage_error() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn why_an_oracle_cannot_run_is_told_before_and_after_the_run_and_to_who_asks() {
+    let context = TestContext::new();
+    let ran = run(context.fuzz_planted(&["fine"]).args([
+        "--oracles",
+        "meta,contract",
+        "--max-iter",
+        "20",
+    ]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let warning = "warning: meta cannot run here: it is for torch only";
+    assert!(ran.stderr.contains(warning), "{ran:?}");
+    let line = "not run: meta (it is for torch only)";
+    assert!(ran.stdout.contains(line), "{ran:?}");
+
+    // Nobody asked for it by name.
+    let ran = run(context.fuzz_planted(&["fine"]).args(["--max-iter", "20"]));
+    assert!(!ran.stderr.contains("cannot run here"), "{ran:?}");
+    assert!(ran.stdout.contains("not run: "), "{ran:?}");
+
+    let mut command = context.command();
+    command.args(["oracles", "--library", "json"]);
+    let ran = run(&mut command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("With json "), "{ran:?}");
+    let line = "jit cannot run here: it is for torch only";
+    assert!(ran.stdout.contains(line), "{ran:?}");
+}

@@ -3,6 +3,9 @@
 A module here has `PRICE` (calls of the target that it makes, roughly) and `check(call)`, which
 yields a `Report` for everything that is wrong. What it yields is believed only after the report's
 own check source, which a person will get as a script, says so too.
+
+It may also have `ONLY` (import names of the libraries that it is for), `unavailable(library)` (why
+it cannot run here, or None) and `limited(library)` (why it does less than it could, or None).
 """
 
 import importlib
@@ -50,6 +53,28 @@ def preload(names, library):
         load = getattr(find(name), "preload", None)
         if load is not None:
             load(library)
+
+
+def obstacles(names, library):
+    """What keeps oracles from running here: `[{oracle, reason, partly}]`."""
+    found = []
+    for name in names:
+        module = find(name)
+        only = getattr(module, "ONLY", None)
+        if only is not None and library.__name__ not in only:
+            reason, partly = "it is for %s only" % " and ".join(only), False
+        else:
+            reason, partly = ask(module, "unavailable", library), False
+            if reason is None:
+                reason, partly = ask(module, "limited", library), True
+        if reason is not None:
+            found.append({"oracle": name, "reason": reason, "partly": partly})
+    return found
+
+
+def ask(module, question, library):
+    function = getattr(module, question, None)
+    return None if function is None else function(library)
 
 
 def judge(call, names, announce):

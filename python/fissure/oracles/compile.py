@@ -40,6 +40,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 500
+ONLY = ("torch",)
 #: The price is the compiler's; the call itself is made twice.
 LEAST = 2
 

@@ -29,6 +29,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 3
+ONLY = ("torch",)
 
 
 def devices(library):
@@ -48,7 +49,7 @@ def unavailable(library):
     """Why this oracle cannot run here, or None."""
     if devices(library):
         return None
-    return "the library finds no GPU or other accelerator here"
+    return "the library finds no GPU or other accelerator"
 
 
 def check(call):

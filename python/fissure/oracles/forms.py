@@ -32,6 +32,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 7
+ONLY = ("torch",)
 
 #: Words of a documentation that allows a function to write into its arguments.
 WRITES = ("in-place", "inplace", "in place", "modif", "updat", "overwrit", "mutat")

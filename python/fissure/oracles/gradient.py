@@ -34,6 +34,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 24
+ONLY = ("torch",)
 
 #: Functions of one triangle, or defined up to a factor: a random direction leaves their domain. And
 #: unpooling, whose page leaves open what repeated indices mean.

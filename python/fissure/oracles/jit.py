@@ -30,6 +30,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 40
+ONLY = ("torch",)
 #: The price is that of recording; the call itself is made a few times.
 LEAST = 4
 

@@ -30,6 +30,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.locality import independent, local
 
 PRICE = 12
+ONLY = ("torch",)
 #: Elements: longer than every unrolled loop over vector registers.
 LONG = 160
 #: Tensors beyond this are long enough by themselves.

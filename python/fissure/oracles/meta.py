@@ -32,6 +32,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 3
+ONLY = ("torch",)
 
 #: Words of an error that says: not without data.
 NEEDS_DATA = (

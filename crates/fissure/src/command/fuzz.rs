@@ -123,6 +123,7 @@ fn fuzz_package(
         no_sandbox: args.no_sandbox,
         include_denied: args.include_denied,
         known_issues: args.judging.known_issues()?,
+        chose_oracles: args.judging.oracles.is_some(),
         style: session::style(args.quiet),
         verbose: args.verbose,
         stop,

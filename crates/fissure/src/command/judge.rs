@@ -133,6 +133,7 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         no_sandbox: args.no_sandbox,
         include_denied: true,
         known_issues: args.judging.known_issues()?,
+        chose_oracles: args.judging.oracles.is_some(),
         style: session::style(args.quiet),
         verbose: args.verbose,
         stop: &stop,

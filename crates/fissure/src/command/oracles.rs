@@ -4,21 +4,47 @@
 
 use std::process::ExitCode;
 
+use anyhow::{Context, anyhow};
 use clap::Args;
+use fissure_execute::{Pool, PoolOptions};
 use fissure_judge::OracleInfo;
+use fissure_model::Obstacle;
 
 use crate::exit_status::{ExitStatus, usage};
+use crate::target::{self, TargetArgs};
+
+/// What `--python` alone is asked for.
+const USUAL_LIBRARY: &str = "torch";
 
 /// List the oracles of `fissure fuzz`, or show the page of one
 #[derive(Args, Debug)]
 pub struct OraclesArgs {
     /// Show this oracle's page: when it fires, and when it stays silent
     name: Option<String>,
+
+    /// Say which of them cannot run with this library, and why
+    #[arg(long, value_name = "LIBRARY", conflicts_with = "name")]
+    library: Option<String>,
+
+    #[command(flatten)]
+    target: TargetArgs,
 }
 
 pub fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
     match &args.name {
-        None => list(),
+        None => {
+            let obstacles = obstacles(&args)?;
+            list();
+            if let Some((library, obstacles)) = obstacles {
+                println!("\nWith {library}:\n");
+                if obstacles.is_empty() {
+                    println!("  all of them can run");
+                }
+                for obstacle in obstacles {
+                    println!("  {obstacle}");
+                }
+            }
+        }
         Some(name) => {
             let oracle = fissure_judge::oracle(name).ok_or_else(|| {
                 usage(format!(
@@ -29,6 +55,36 @@ pub fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitStatus::NoFinding.into())
+}
+
+/// What keeps oracles from running in the environment that was named, if one was.
+fn obstacles(args: &OraclesArgs) -> anyhow::Result<Option<(String, Vec<Obstacle>)>> {
+    let named = match &args.target.env {
+        Some(text) => Some(fissure_environment::package_of(
+            &target::parse_requirement(text)?.distribution,
+        )),
+        None if args.target.python.is_some() => Some(USUAL_LIBRARY.to_owned()),
+        None => None,
+    };
+    let Some(package) = args.library.clone().or(named) else {
+        return Ok(None);
+    };
+    let python = target::resolve(&args.target, &package)?.python;
+    let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
+    let pool = Pool::start(PoolOptions {
+        oracles: fissure_judge::oracles()
+            .iter()
+            .filter(|oracle| oracle.is_comparing())
+            .map(|oracle| oracle.name.to_owned())
+            .collect(),
+        ..PoolOptions::new(python, &package, scratch.path())
+    })
+    .map_err(|error| anyhow!("failed to {error}"))?;
+    let info = pool.info();
+    let library = format!("{package} {}", info.library_version);
+    let obstacles = info.obstacles.clone();
+    pool.stop();
+    Ok(Some((library, obstacles)))
 }
 
 fn list() {

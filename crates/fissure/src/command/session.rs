@@ -10,10 +10,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use fissure_campaign::{
-    Campaign, DenyList, FORMAT, RunFolder, RunHeader, RunOptions, RunSummary, ShrinkerOptions,
-    Source,
+    Campaign, DenyList, FORMAT, JudgingOptions, RunFolder, RunHeader, RunOptions, RunSummary,
+    ShrinkerOptions, Source,
 };
 use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
+use fissure_judge::OracleInfo;
+use fissure_model::Obstacle;
 use fissure_report::{Progress, Style};
 use fissure_triage::{KnownIssues, ShrinkBudget};
 
@@ -32,6 +34,8 @@ pub struct Session<'a> {
     pub no_sandbox: bool,
     pub include_denied: bool,
     pub known_issues: KnownIssues,
+    /// The user has chosen the oracles, and wants to know which of them cannot run.
+    pub chose_oracles: bool,
     pub style: Style,
     pub verbose: bool,
     pub stop: &'a Arc<AtomicBool>,
@@ -81,6 +85,18 @@ impl Session<'_> {
                 options.seed,
                 sandbox_gaps(sandbox, info.sandbox),
             );
+        }
+        if self.chose_oracles {
+            for obstacle in &info.obstacles {
+                eprintln!("warning: {obstacle}");
+            }
+        }
+        let options = &RunOptions {
+            judging: can_run(&options.judging, &info.obstacles),
+            ..options.clone()
+        };
+        if matches!(source, Source::Saved(_)) && options.judging.oracles.is_empty() {
+            return Err(usage("none of these oracles can run here"));
         }
         if options.resume {
             let before = RunFolder::read_header(self.workdir)?;
@@ -151,6 +167,26 @@ impl Session<'_> {
             eprintln!("warning: failed to remove {}: {error}", scratch.display());
         }
         Ok(summary?)
+    }
+}
+
+/// Judging without the oracles that cannot run here, and without their price.
+fn can_run(judging: &JudgingOptions, obstacles: &[Obstacle]) -> JudgingOptions {
+    let stopped = |name: &str| {
+        obstacles
+            .iter()
+            .any(|obstacle| obstacle.oracle == name && !obstacle.partly)
+    };
+    let left: Vec<&OracleInfo> = judging
+        .oracles
+        .iter()
+        .filter(|name| !stopped(name))
+        .filter_map(|name| fissure_judge::oracle(name))
+        .collect();
+    JudgingOptions {
+        oracles: left.iter().map(|oracle| oracle.name.to_owned()).collect(),
+        price: left.iter().map(|oracle| oracle.price).sum(),
+        share: judging.share,
     }
 }
 
