@@ -42,6 +42,29 @@ def independent(call, places, position):
     return same(result.reshape(-1)[position], call.baseline.reshape(-1)[position])
 
 
+def moves(call, arguments, places):
+    """With these arguments elements come out at other places than they went in: whichever element
+    is overwritten, the result changes somewhere else. A kernel that is wrong at its end is wrong
+    there only."""
+    before, error = call.attempt(arguments)
+    if error is not None or not compare.is_torch(before):
+        return False
+    for place in places:
+        answers = []
+        tensor = arguments.get(place)
+        count = tensor.numel()
+        for position in sorted({0, count // 2, count - 1}):
+            changed = overwritten(tensor, position, count, flat=True)
+            if changed is None:
+                continue
+            after, error = call.attempt(arguments.replace(place, changed))
+            if error is None:
+                answers.append(only_part(before, after, position, flat=True))
+        if answers and all(answer is False for answer in answers):
+            return True
+    return False
+
+
 def overwritten(tensor, position, size, flat):
     """A copy with part `position` replaced by another part that differs from it, or None."""
     copy = tensor.clone()

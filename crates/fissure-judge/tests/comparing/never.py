@@ -83,6 +83,29 @@ def naive_softplus(x):
     return torch.log(1 + torch.exp(x))
 
 
+def neighbour(x):
+    """The tail of an odd length reads the element before its own."""
+    y = x.clone()
+    if x.numel() % 2:
+        y.view(-1)[-1] = x.view(-1)[-2]
+    return y
+
+
+def rotated(x):
+    return torch.roll(x, 6)
+
+
+def scaled_in_part(x):
+    """Divides by the number of rows, in one column only."""
+    y = x.clone()
+    y[:, 1] /= x.shape[0]
+    return y
+
+
+def batch_mean(x):
+    return x / x.shape[0]
+
+
 matrix = torch.randn(3, 4)
 huge = torch.tensor([[1e8, 1.0, -1e8], [3.0, 1e7, -1e7]])
 CASES = [
@@ -118,6 +141,10 @@ CASES = [
     ("silent", "reference64", torch.floor, [torch.tensor([0.99999999, 2.0])], {}, None),
     ("silent", "reference64", cancelled, [huge], {}, None),
     ("silent", "reference64", torch.cos, [torch.tensor(0.5).bfloat16()], {"out": torch.ones(())}, None),
+    ("silent", "kernel-path", rotated, [torch.randn(6)], {}, None),
+    ("reported", "kernel-path", neighbour, [torch.randn(6)], {}, None),
+    ("silent", "determinism", batch_mean, [matrix], {}, None),
+    ("reported", "determinism", scaled_in_part, [matrix], {}, None),
     ("silent", "kernel-path", torch.bernoulli, [matrix.sigmoid()], {"generator": torch.Generator()}, None),
 ]
 for expected, oracle, function, arguments, keywords, path in CASES:
