@@ -1,8 +1,8 @@
 //! How often oracles cry wolf: `cargo bench -p fissure-benches --bench false_alarms [ORACLES]`.
 //!
 //! Every oracle looks at calls that are right: the sample inputs of PyTorch's own operator tests.
-//! `ORACLES` are names with commas between; without, all that need not be named. `--all-samples`
-//! takes up to 40 samples of each operator instead of 4.
+//! `ORACLES` are names with commas between; without, all that need not be named. What follows them
+//! goes to `control.py`: `compile --per-api 1 --stride 3` takes one sample of every third operator.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
@@ -43,22 +43,20 @@ enum Line {
 
 fn main() -> anyhow::Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let named = words.iter().find(|word| !word.starts_with("--"));
+    let words: Vec<String> = words.into_iter().filter(|word| word != "--bench").collect();
+    let named = words.first().filter(|word| !word.starts_with("--"));
     let usual = |oracle: &&OracleInfo| oracle.is_comparing() && oracle.tier != Tier::OptIn;
     let names = named.cloned().unwrap_or_else(|| {
         let names: Vec<&str> = oracles().iter().filter(usual).map(|it| it.name).collect();
         names.join(",")
     });
-    let samples = if words.iter().any(|word| word == "--all-samples") {
-        "40"
-    } else {
-        "4"
-    };
+    let others = &words[usize::from(named.is_some())..];
     let root = fissure_testing::root();
     let mut child = Command::new(fissure_benches::python()?)
         .arg(root.join("benches/false_alarms/control.py"))
         .arg(root.join("python/fissure"))
-        .args([&names, "--per-api", samples])
+        .arg(names)
+        .args(others)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
