@@ -50,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         let shrunk = shrink_finding(
             &pool,
             &mut finding,
+            None,
             ShrinkBudget::default(),
             &AtomicBool::new(false),
             &mut |_, _| (),
@@ -116,6 +117,7 @@ fn finding(pool: &Pool, Crash { api, input }: Crash) -> anyhow::Result<Option<Fi
         signature: signature.text().to_owned(),
         input,
         unshrunk: None,
+        unshrunk_reports: Vec::new(),
         roles: Vec::new(),
         also_through: Vec::new(),
         remarks: Vec::new(),

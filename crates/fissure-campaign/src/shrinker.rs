@@ -10,12 +10,17 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fissure_execute::{Batch, Event, Pool, PoolOptions};
-use fissure_model::{Api, ConcreteInput, Execution, Finding, OutcomeKind};
-use fissure_triage::{Failure, ShrinkBudget, explain, shrink};
+use fissure_model::{Api, ConcreteInput, Execution, Finding, Intent, OutcomeKind, Spec};
+use fissure_solve::Checker;
+use fissure_triage::{Documented, Failure, ShrinkBudget, explain, shrink};
 
 /// A simpler input that hangs is not worth waiting for longer than this, unless the failure itself
 /// is a hang.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A hang is looked for with this part of the limit: each simpler input that still hangs costs all
+/// of it, and the whole limit is what the small input has to exceed when it is confirmed.
+const HANG_SHARE: u32 = 5;
 
 #[derive(Clone, Debug)]
 pub struct ShrinkerOptions {
@@ -51,7 +56,8 @@ pub enum ShrinkEvent {
     },
 }
 
-type Job = (usize, Box<Finding>);
+/// With what the API documents, where the failure is one against that.
+type Job = (usize, Box<Finding>, Option<Box<Spec>>);
 
 pub struct Shrinker {
     jobs: Option<Sender<Job>>,
@@ -73,12 +79,12 @@ impl Shrinker {
         }
     }
 
-    pub fn submit(&mut self, lane: usize, finding: Box<Finding>) {
+    pub fn submit(&mut self, lane: usize, finding: Box<Finding>, spec: Option<Box<Spec>>) {
         let jobs = self
             .jobs
             .as_ref()
             .expect("jobs are only dropped with the shrinker");
-        if jobs.send((lane, finding)).is_ok() {
+        if jobs.send((lane, finding, spec)).is_ok() {
             self.pending += 1;
         }
     }
@@ -115,7 +121,7 @@ impl Drop for Shrinker {
 
 fn work(queue: &Receiver<Job>, events: &Sender<ShrinkEvent>, options: &ShrinkerOptions) {
     let mut kept: Option<(Duration, Pool)> = None;
-    while let Ok((lane, mut finding)) = queue.recv() {
+    while let Ok((lane, mut finding, spec)) = queue.recv() {
         let id = finding.id.clone();
         let mut progress = |tried, steps| {
             let id = id.clone();
@@ -129,6 +135,7 @@ fn work(queue: &Receiver<Job>, events: &Sender<ShrinkEvent>, options: &ShrinkerO
                 shrink_finding(
                     pool,
                     &mut finding,
+                    spec.as_deref(),
                     options.budget,
                     &options.stop,
                     &mut progress,
@@ -156,7 +163,8 @@ fn pool_for<'a>(
     options: &ShrinkerOptions,
 ) -> Result<&'a Pool, String> {
     let timeout = match finding.verdict.kind {
-        OutcomeKind::Timeout => options.pool.timeout,
+        OutcomeKind::Timeout => (options.pool.timeout / HANG_SHARE)
+            .clamp(PATIENCE.min(options.pool.timeout), options.pool.timeout),
         _ => options.pool.timeout.min(PATIENCE),
     };
     if kept.as_ref().is_none_or(|(limit, _)| *limit != timeout) {
@@ -176,16 +184,25 @@ fn pool_for<'a>(
 
 /// Makes the finding's input as small as the budget allows, and finds out what each argument has to
 /// do with it. `pool` should have one worker and nothing else to do. The finding's id stays: it is
-/// still the same failure.
+/// still the same failure. `spec` is what the API documents, without which a finding against the
+/// documentation stays as it is.
 pub fn shrink_finding(
     pool: &Pool,
     finding: &mut Finding,
+    spec: Option<&Spec>,
     budget: ShrinkBudget,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<ShrinkSummary, String> {
     let started = Instant::now();
-    let mut failure = Failure::new(&finding.api, &finding.verdict, &finding.execution);
+    let failure_of = |finding: &Finding, execution: &Execution| {
+        let failure = Failure::new(&finding.api, &finding.verdict, execution);
+        match spec {
+            Some(spec) => failure.documented(documented(spec)),
+            None => failure,
+        }
+    };
+    let mut failure = failure_of(finding, &finding.execution);
     if !failure.can_be_shown() {
         return Err("what the documentation says of this input, it says of no other".to_owned());
     }
@@ -210,7 +227,7 @@ pub fn shrink_finding(
         return Err("it did not fail when it was run again, alone".to_owned());
     }
     // What is known of this run (its native frames) is what simpler inputs are held against.
-    failure = Failure::new(&finding.api, &finding.verdict, execution);
+    failure = failure_of(finding, execution);
     let shrunk = shrink(
         &failure,
         &finding.input,
@@ -226,6 +243,7 @@ pub fn shrink_finding(
     if shrunk.steps > 0 {
         let unshrunk = std::mem::replace(&mut finding.input, shrunk.input);
         finding.unshrunk = Some(Box::new(unshrunk));
+        finding.unshrunk_reports = std::mem::take(&mut finding.execution.reports);
         finding.execution = failure.complete(&finding.input, shrunk.execution);
     }
     Ok(ShrinkSummary {
@@ -233,6 +251,19 @@ pub fn shrink_finding(
         steps: shrunk.steps,
         finished: shrunk.finished,
         elapsed: started.elapsed(),
+    })
+}
+
+/// What the constraints of an API say of its inputs.
+fn documented(spec: &Spec) -> Documented {
+    let checker = Checker::new(spec);
+    Documented::new(move |input| match checker.check(input).as_slice() {
+        [] => Intent::Conform,
+        [one] => Intent::Violate {
+            param: one.param.clone(),
+            category: one.category,
+        },
+        _ => Intent::Ignore,
     })
 }
 

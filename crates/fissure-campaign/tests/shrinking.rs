@@ -48,6 +48,7 @@ fn finding(x: i128) -> Finding {
             mutations: Vec::new(),
         },
         unshrunk: None,
+        unshrunk_reports: Vec::new(),
         roles: Vec::new(),
         also_through: Vec::new(),
         remarks: Vec::new(),

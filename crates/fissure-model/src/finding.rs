@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Api, ConcreteInput, Execution, OutcomeKind};
+use crate::{Api, ConcreteInput, Execution, OutcomeKind, Report};
 
 /// An oracle's judgement of one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +58,9 @@ pub struct Finding {
     /// The input that showed it first, when a smaller one was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unshrunk: Option<Box<ConcreteInput>>,
+    /// What oracles said of that input, for which their checks were written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unshrunk_reports: Vec<Report>,
     /// What each argument has to do with the failure; empty when that was not tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<ArgumentRole>,

@@ -54,13 +54,15 @@ pub fn confirm(
     runs: u32,
 ) -> Result<Reproduction, TriageError> {
     let mut reproduction = try_script(finding, runner, runs)?;
-    // A comparing oracle's check was written for the small input.
-    let restorable = finding.execution.reports.is_empty();
+    // A comparing oracle's check was written for the small input: the other one needs its own.
+    let restorable = finding.execution.reports.is_empty() || !finding.unshrunk_reports.is_empty();
+    let first_reports = std::mem::take(&mut finding.unshrunk_reports);
     if reproduction.failures == 0
         && restorable
         && let Some(unshrunk) = finding.unshrunk.take()
     {
         finding.input = *unshrunk;
+        finding.execution.reports = first_reports;
         finding.roles.clear();
         finding.remarks.push(
             "A smaller input failed only in a process that had run others before it.".to_owned(),

@@ -1,9 +1,37 @@
 //! Is this the failure we know, seen again?
 
+use std::fmt;
+use std::sync::Arc;
+
 use fissure_judge::JudgeOptions;
-use fissure_model::{Api, ConcreteInput, Execution, Outcome, Report, Verdict};
+use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, Report, Verdict};
 
 use crate::signature::{Signature, signature, signature_without_native};
+
+/// What the documentation says of an input: keeps every constraint, breaks exactly one, or neither.
+#[derive(Clone)]
+pub struct Documented(Arc<dyn Fn(&ConcreteInput) -> Intent + Send + Sync>);
+
+impl Documented {
+    pub fn new(of: impl Fn(&ConcreteInput) -> Intent + Send + Sync + 'static) -> Self {
+        Documented(Arc::new(of))
+    }
+
+    /// The input as if it had been made to be what the documentation says that it is.
+    fn read(&self, input: &ConcreteInput) -> ConcreteInput {
+        ConcreteInput {
+            intent: (self.0)(input),
+            mutations: Vec::new(),
+            ..input.clone()
+        }
+    }
+}
+
+impl fmt::Debug for Documented {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Documented")
+    }
+}
 
 /// One failure, to be recognised in other executions of the same API.
 #[derive(Clone, Debug)]
@@ -28,8 +56,12 @@ enum Sign {
     Report { oracle: String, detail: String },
     /// The text of the exception.
     Message,
-    /// What the documentation says about the one input.
-    Documentation,
+    /// The input is accepted or rejected against the documentation. Without the documentation at
+    /// hand no other input shows it: what was said of one is not said of a simpler one.
+    Documentation {
+        signature: Signature,
+        documented: Option<Documented>,
+    },
 }
 
 impl Failure {
@@ -37,7 +69,10 @@ impl Failure {
         let report = report_of(verdict, execution);
         let sign = match (verdict.oracle.as_str(), report) {
             ("message", _) => Sign::Message,
-            ("acceptance" | "rejection", _) => Sign::Documentation,
+            ("acceptance" | "rejection", _) => Sign::Documentation {
+                signature: signature(api, verdict, execution),
+                documented: None,
+            },
             (_, Some(report)) if !has_ended(execution) => Sign::Report {
                 oracle: report.oracle.clone(),
                 detail: report.detail.clone(),
@@ -49,7 +84,7 @@ impl Failure {
             },
         };
         let oracle = match sign {
-            Sign::Message | Sign::Documentation => None,
+            Sign::Message | Sign::Documentation { .. } => None,
             _ => report.map(|report| report.oracle.clone()),
         };
         Failure {
@@ -69,10 +104,24 @@ impl Failure {
         &self.verdict
     }
 
-    /// Other inputs can show it, too. What the documentation says about one input it does not say
-    /// about a simpler one.
+    /// The same with the documentation at hand.
+    #[must_use]
+    pub fn documented(mut self, by: Documented) -> Self {
+        if let Sign::Documentation { documented, .. } = &mut self.sign {
+            *documented = Some(by);
+        }
+        self
+    }
+
+    /// Other inputs can show it, too.
     pub fn can_be_shown(&self) -> bool {
-        !matches!(self.sign, Sign::Documentation)
+        !matches!(
+            self.sign,
+            Sign::Documentation {
+                documented: None,
+                ..
+            }
+        )
     }
 
     /// This execution of `input` shows the same failure: same oracle and variant for a wrong result,
@@ -80,7 +129,16 @@ impl Failure {
     /// compared without them.
     pub fn shown_by(&self, input: &ConcreteInput, execution: &Execution) -> bool {
         match &self.sign {
-            Sign::Documentation => false,
+            Sign::Documentation {
+                signature: known,
+                documented,
+            } => documented
+                .as_ref()
+                .and_then(|it| fissure_judge::documentation(&it.read(input), execution, true))
+                .is_some_and(|(verdict, _)| {
+                    verdict.oracle == self.verdict.oracle
+                        && signature(&self.api, &verdict, execution) == *known
+                }),
             Sign::Message => {
                 fissure_judge::documentation(input, execution, false).is_some_and(|(verdict, _)| {
                     verdict.oracle == self.verdict.oracle && verdict.detail == self.verdict.detail
@@ -117,9 +175,14 @@ impl Failure {
     /// The execution with what a finding's script is made of: an oracle that looks at the exception
     /// alone writes its report here and not in the worker.
     pub fn complete(&self, input: &ConcreteInput, mut execution: Execution) -> Execution {
-        if matches!(self.sign, Sign::Message)
-            && let Some((_, report)) = fissure_judge::documentation(input, &execution, false)
-        {
+        let said = match &self.sign {
+            Sign::Message => fissure_judge::documentation(input, &execution, false),
+            Sign::Documentation { documented, .. } => documented
+                .as_ref()
+                .and_then(|it| fissure_judge::documentation(&it.read(input), &execution, true)),
+            Sign::Report { .. } | Sign::End { .. } => None,
+        };
+        if let Some((_, report)) = said {
             execution.reports = vec![report];
         }
         execution

@@ -185,6 +185,7 @@ pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
             ..Execution::new(input.number, file.outcome, file.duration)
         },
         unshrunk,
+        unshrunk_reports: Vec::new(),
         roles: file.roles,
         also_through: file.also_through,
         remarks: file.remarks,

@@ -38,7 +38,7 @@ pub use docter_records::Records;
 pub use environment::{FACTS_PROGRAM, FACTS_VARIABLE, read_facts};
 pub use error::TriageError;
 pub use explain::explain;
-pub use failure::{Failure, report_of};
+pub use failure::{Documented, Failure, report_of};
 pub use fold::fold;
 pub use folder::{FindingFolder, read_finding, read_findings, remove_unfinished, write_finding};
 pub use issue::issue;

@@ -89,6 +89,38 @@ fn an_input_that_was_shrunk_too_far_gets_its_first_form_back() {
     assert_eq!(crash.remarks.len(), 1);
 }
 
+#[test]
+fn a_wrong_result_that_was_shrunk_too_far_gets_its_first_form_and_check_back() {
+    let mut small = wrong(2, false);
+    let first = wrong(700, false);
+    small.unshrunk = Some(Box::new(first.input.clone()));
+    small.unshrunk_reports = first.execution.reports.clone();
+    small.unshrunk_reports[0].check += "# of the first input\n";
+    let mut runner = |path: &Path, _: MemoryLimit| {
+        let text = std::fs::read_to_string(path)?;
+        if text.contains("700") {
+            assert!(text.contains("# of the first input"), "{text}");
+            ended(ScriptEnd::Exit(1), &format!("{CALL}RESULT: reproduced\n"))
+        } else {
+            ended(
+                ScriptEnd::Exit(0),
+                &format!("{CALL}RESULT: not reproduced\n"),
+            )
+        }
+    };
+    let tried = confirm(&mut small, &mut runner, 1).unwrap();
+    assert!(tried.is_stable(), "{tried:?}");
+    assert_eq!((&small.input, &small.unshrunk), (&first.input, &None));
+    assert_eq!(small.remarks.len(), 1);
+
+    // Without a check of its own nothing can be shown of the first input.
+    let mut small = wrong(2, false);
+    small.unshrunk = Some(Box::new(first.input));
+    let tried = confirm(&mut small, &mut runner, 1).unwrap();
+    assert_eq!(tried.failures, 0);
+    assert!(small.unshrunk.is_some());
+}
+
 /// A library whose function is wrong for one memory order of its argument.
 const LIBRARY: &str = r#"
 import os

@@ -64,6 +64,7 @@ fn finding(context: &TestContext, function: &str) -> PathBuf {
             mutations: Vec::new(),
         },
         unshrunk: None,
+        unshrunk_reports: Vec::new(),
         roles: Vec::new(),
         also_through: Vec::new(),
         remarks: Vec::new(),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use fissure_model::{Api, Finding, Intent, Reproduction};
 use fissure_triage::{Candidate, Replay, Signature};
 
-use super::{CampaignError, Run};
+use super::{CampaignError, Run, Source};
 use crate::RunEvent;
 use crate::confirm::Confirmed;
 use crate::record::Record;
@@ -38,7 +38,15 @@ impl Run<'_> {
                             api: &finding.api,
                             id: &finding.id,
                         });
-                        shrinker.submit(at, finding);
+                        let against_spec =
+                            matches!(finding.verdict.oracle.as_str(), "acceptance" | "rejection");
+                        let spec = match self.source {
+                            Source::Specs(specs) if against_spec => {
+                                Some(Box::new(specs[at].clone()))
+                            }
+                            _ => None,
+                        };
+                        shrinker.submit(at, finding, spec);
                     }
                     None => self.confirm(at, finding),
                 }
@@ -108,6 +116,7 @@ impl Run<'_> {
             signature: signature.text().to_owned(),
             input: candidate.input,
             unshrunk: None,
+            unshrunk_reports: Vec::new(),
             roles: Vec::new(),
             also_through: Vec::new(),
             remarks,

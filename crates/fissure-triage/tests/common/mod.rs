@@ -100,6 +100,7 @@ pub fn finding(api: Api, input: ConcreteInput, execution: Execution) -> Finding 
         signature: signature.text().to_owned(),
         input,
         unshrunk: None,
+        unshrunk_reports: Vec::new(),
         roles: Vec::new(),
         also_through: Vec::new(),
         remarks: Vec::new(),
