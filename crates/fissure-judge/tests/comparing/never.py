@@ -106,6 +106,20 @@ def batch_mean(x):
     return x / x.shape[0]
 
 
+def refuses_sizes(x, out=None):
+    """Says without data that sizes do not fit, which is not so."""
+    if x.device.type == "meta":
+        raise AssertionError("size mismatch: %s" % (tuple(x.shape),))
+    return x + 1
+
+
+def refuses_type(x):
+    """The real kernel happens to take this type."""
+    if x.device.type == "meta":
+        raise RuntimeError("expected a floating-point dtype, but got dtype=%s" % x.dtype)
+    return x.clone()
+
+
 matrix = torch.randn(3, 4)
 huge = torch.tensor([[1e8, 1.0, -1e8], [3.0, 1e7, -1e7]])
 CASES = [
@@ -141,6 +155,12 @@ CASES = [
     ("silent", "reference64", torch.floor, [torch.tensor([0.99999999, 2.0])], {}, None),
     ("silent", "reference64", cancelled, [huge], {}, None),
     ("silent", "reference64", torch.cos, [torch.tensor(0.5).bfloat16()], {"out": torch.ones(())}, None),
+    ("silent", "meta", refuses_type, [torch.ones(2, dtype=torch.int8)], {}, None),
+    ("silent", "meta", refuses_sizes, [matrix], {"out": 1.0}, None),
+    ("reported", "meta", refuses_sizes, [matrix], {"out": None}, None),
+    ("reported", "meta", refuses_sizes, [matrix], {}, None),
+    ("silent", "meta", torch.abs, [matrix.to(torch.complex64)], {"out": matrix.to(torch.complex64)}, None),
+    ("silent", "meta", torch.add, [matrix, matrix], {"out": 1.0}, None),
     ("silent", "kernel-path", rotated, [torch.randn(6)], {}, None),
     ("reported", "kernel-path", neighbour, [torch.randn(6)], {}, None),
     ("silent", "determinism", batch_mean, [matrix], {}, None),
