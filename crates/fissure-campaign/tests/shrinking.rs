@@ -94,7 +94,7 @@ fn a_crash_is_made_small_and_explained_and_its_first_input_kept() {
     let mut crash = finding(7);
     crash.execution.log = first_log(scratch.path());
     let unshrunk = crash.input.clone();
-    shrinker.submit(0, Box::new(crash));
+    shrinker.submit(0, Box::new(crash), None);
     let (small, outcome, told) = done(&mut shrinker);
     assert_eq!(small.input.arguments, [keyword("size", 0)], "{outcome:?}");
     assert_eq!(small.input.layer_arguments, Some(vec![keyword("x", 7)]));
@@ -141,7 +141,7 @@ fn first_log(scratch: &Path) -> Option<String> {
 fn a_finding_that_does_not_fail_again_or_is_no_longer_wanted_stays_as_it_is() {
     let scratch = tempfile::tempdir().unwrap();
     let mut again = shrinker(scratch.path(), false);
-    again.submit(0, Box::new(finding(8)));
+    again.submit(0, Box::new(finding(8)), None);
     let (same, outcome, _) = done(&mut again);
     assert!(
         outcome.unwrap_err().contains("did not fail"),
@@ -150,7 +150,7 @@ fn a_finding_that_does_not_fail_again_or_is_no_longer_wanted_stays_as_it_is() {
     assert_eq!(same, finding(8));
 
     let mut stopped = shrinker(scratch.path(), true);
-    stopped.submit(0, Box::new(finding(7)));
+    stopped.submit(0, Box::new(finding(7)), None);
     let (same, outcome, _) = done(&mut stopped);
     assert_eq!(outcome, Err("the run was stopped".to_owned()));
     assert_eq!(same, finding(7));

@@ -191,3 +191,41 @@ fn why_an_oracle_cannot_run_is_told_before_and_after_the_run_and_to_who_asks() {
     let line = "jit cannot run here: it is for torch only";
     assert!(ran.stdout.contains(line), "{ran:?}");
 }
+
+#[test]
+fn what_is_accepted_or_rejected_against_a_trusted_spec_is_made_small() {
+    let context = TestContext::new();
+    // `fine` takes any number, `reject` refuses 7, which its file allows.
+    let ran = run(context.fuzz_planted(&["fine", "reject"]).args([
+        "--oracles",
+        "acceptance,rejection",
+        "--trust-specs",
+        "--mutate-p",
+        "0",
+        "--max-iter",
+        "200",
+    ]));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let findings = names(&context.path("out/findings"));
+    let broken = findings
+        .iter()
+        .find(|name| name.starts_with("planted.fine-wrong-result-number_of_dim"))
+        .unwrap_or_else(|| panic!("{findings:?}: {ran:?}"));
+    let text = |finding: &str, file: &str| {
+        let path = context.path(&format!("out/findings/{finding}/{file}"));
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+    };
+    // A list with an element is more than it takes to be no number.
+    let script = text(broken, "reproduce.py");
+    assert!(script.contains("{\"x\": []}"), "{script}");
+    assert!(text(broken, "unshrunk.json").contains("\"int\": 0"));
+    let refused = findings
+        .iter()
+        .find(|name| name.starts_with("planted.reject-wrong-result-ValueError"))
+        .unwrap_or_else(|| panic!("{findings:?}: {ran:?}"));
+    assert!(text(refused, "issue.md").contains("x must not be 7"));
+    for finding in [broken, refused] {
+        let json = text(finding, "finding.json");
+        assert!(!json.contains("It was not made smaller"), "{json}");
+    }
+}
