@@ -74,6 +74,7 @@ mod tests {
                 mutations: vec![],
             },
             unshrunk: None,
+            unshrunk_reports: Vec::new(),
             roles: vec![],
             also_through: vec![],
             remarks: vec![],
