@@ -179,6 +179,7 @@ impl ShardRun<'_> {
             no_sandbox: self.args.no_sandbox,
             include_denied: self.args.include_denied,
             known_issues: self.args.judging.known_issues()?,
+            chose_oracles: self.args.judging.oracles.is_some(),
             style: session::style(self.args.quiet),
             verbose: self.args.verbose,
             stop: self.stop,
