@@ -8,7 +8,7 @@ use std::path::Path;
 use common::{api, execution, finding, input, keyword};
 use fissure_model::{Confidence, Finding, Outcome, OutcomeKind, Report, Value, Verdict};
 use fissure_triage::{
-    MemoryLimit, ScriptEnd, ScriptRun, confirm, issue, read_finding, script, signature,
+    MemoryLimit, Replay, ScriptEnd, ScriptRun, confirm, issue, read_finding, script, signature,
     write_finding,
 };
 
@@ -119,6 +119,32 @@ fn a_wrong_result_that_was_shrunk_too_far_gets_its_first_form_and_check_back() {
     let tried = confirm(&mut small, &mut runner, 1).unwrap();
     assert_eq!(tried.failures, 0);
     assert!(small.unshrunk.is_some());
+}
+
+#[test]
+fn a_script_that_was_only_slow_is_replayed_again_and_one_that_never_ends_has_changed() {
+    let call = input(vec![keyword("x", Value::Int(7))]);
+    let outcome = Outcome::Crash { signal: 11 };
+    let crash = finding(api("planted.segv"), call, execution(outcome, None));
+    let mut runs = 0;
+    let mut slow_once = |_: &Path| {
+        runs += 1;
+        match runs {
+            1 => ended(ScriptEnd::Timeout, CALL),
+            _ => ended(ScriptEnd::Signal(11), CALL),
+        }
+    };
+    let script = Path::new("reproduce.py");
+    let answer = fissure_triage::replay(&crash, script, &mut slow_once).unwrap();
+    assert_eq!((answer, runs), (Replay::StillFails, 2));
+
+    let mut runs = 0;
+    let mut endless = |_: &Path| {
+        runs += 1;
+        ended(ScriptEnd::Timeout, CALL)
+    };
+    let answer = fissure_triage::replay(&crash, script, &mut endless).unwrap();
+    assert_eq!((answer.name(), runs), ("changed", 3));
 }
 
 /// A library whose function is wrong for one memory order of its argument.

@@ -34,11 +34,6 @@ from _fissure.oracles.call import Report
 from _fissure.oracles.locality import local
 
 PRICE = 8
-#: Documented to differ from one run to the next.
-DIFFERS = frozenset(
-    "empty empty_like empty_permuted empty_strided new_empty new_empty_strided resize resize_as "
-    "seed data_ptr storage untyped_storage memory_address id time is_shared getpid".split()
-)
 #: Parts of names of functions for which the number of a row means something.
 POSITIONAL = (
     "tril triu diag scatter index put take mask eye roll narrow select slice gather pad vander "
@@ -49,8 +44,7 @@ SHARED = 1 << 15
 
 
 def check(call):
-    name = call.path.rpartition(".")[2].rstrip("_")
-    if name in DIFFERS:
+    if call.differs:
         return
     if not call.stable:
         report = second_run(call)
@@ -59,7 +53,7 @@ def check(call):
         return
     if call.random or call.mutates:
         return
-    report = single_rows(call, name) or two_threads(call)
+    report = single_rows(call) or two_threads(call)
     if report is not None:
         yield report
 
@@ -82,8 +76,9 @@ def second_run(call):
     return Report("second run: " + found.kind, texts[0], texts[1], source)
 
 
-def single_rows(call, name):
+def single_rows(call):
     """Rows of a batch alone."""
+    name = call.path.rpartition(".")[2].rstrip("_")
     if any(word in name for word in POSITIONAL):
         return None
     leaf = call.baseline

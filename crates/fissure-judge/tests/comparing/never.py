@@ -83,6 +83,11 @@ def naive_softplus(x):
     return torch.log(1 + torch.exp(x))
 
 
+def unwritten(x):
+    """Stands for memory that nobody has written, and that happens to be the same twice."""
+    return x + strided(x)
+
+
 def neighbour(x):
     """The tail of an odd length reads the element before its own."""
     y = x.clone()
@@ -155,6 +160,8 @@ CASES = [
     ("silent", "reference64", torch.floor, [torch.tensor([0.99999999, 2.0])], {}, None),
     ("silent", "reference64", cancelled, [huge], {}, None),
     ("silent", "reference64", torch.cos, [torch.tensor(0.5).bfloat16()], {"out": torch.ones(())}, None),
+    ("silent", "layout", unwritten, [matrix], {}, "torch.empty_like"),
+    ("reported", "layout", unwritten, [matrix], {}, None),
     ("silent", "meta", refuses_type, [torch.ones(2, dtype=torch.int8)], {}, None),
     ("silent", "meta", refuses_sizes, [matrix], {"out": 1.0}, None),
     ("reported", "meta", refuses_sizes, [matrix], {"out": None}, None),
