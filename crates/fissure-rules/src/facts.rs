@@ -100,6 +100,12 @@ fn bounds_of_fill(dtype: Dtype, fill: &Fill) -> Option<(Number, Number)> {
     ))
 }
 
+impl From<&TensorValue> for TensorFacts {
+    fn from(tensor: &TensorValue) -> Self {
+        tensor_facts(tensor, FactSet::of(ElementFact::ALL))
+    }
+}
+
 fn tensor_facts(tensor: &TensorValue, wanted: FactSet) -> TensorFacts {
     let mut facts = TensorFacts::new(tensor.dtype, tensor.shape.clone());
     let mut pattern = Vec::new();
@@ -243,14 +249,13 @@ mod tests {
 
     fn tensor(shape: &[u64], elements: &[f32]) -> TensorFacts {
         let pattern: Vec<u8> = elements.iter().flat_map(|e| e.to_le_bytes()).collect();
-        let tensor = TensorValue {
+        TensorFacts::from(&TensorValue {
             dtype: Dtype::Float32,
             shape: shape.to_vec(),
             data: TensorData {
                 pattern: pattern.into(),
             },
-        };
-        tensor_facts(&tensor, FactSet::of(ElementFact::ALL))
+        })
     }
 
     #[track_caller]
