@@ -48,6 +48,7 @@ impl Findings {
                 signature: signature.text().to_owned(),
                 input: input.clone(),
                 unshrunk: None,
+                unshrunk_reports: Vec::new(),
                 roles: Vec::new(),
                 also_through: Vec::new(),
                 remarks: Vec::new(),
