@@ -23,7 +23,7 @@ def climb(search, level):
             if v.own.size and (level == 2 and v.unbounded() or v.inner_range()[0] < v.inner_range()[1])]
     if not free or not sites:
         return
-    aims = search.aims({}, sites)
+    aims = search.aims(sites)
     share = search.options["timeout"] / max(4, len(sites))
     for site in sites:
         answers = aims.get(site, [])

@@ -1,10 +1,8 @@
 """What was found: level and severity from the final values, confirmation, and the evidence."""
 
-import sys
-
 import numpy as np
 
-from . import soft_assertions
+from . import backends, shadows, soft_assertions
 from .candidates import MAXIMUM
 from .events import float_text
 from .monitor import Policy
@@ -86,11 +84,7 @@ class Found:
 
     def confirm(self):
         """Runs the program on with the failing input: does it fail again, and does it show?"""
-        shadow = None
-        if "torch" in sys.modules:
-            import torch
-            from .shadow import Shadow
-            shadow = Shadow(torch.float64)
+        shadow = shadows.beside(self.failure.library)
         search = self.search
         trace = search.program.run(Policy(
             overrides=self.overrides, watch_gradients=search.trains,
@@ -145,16 +139,16 @@ class Found:
         if self.failure.domain or not (self.failure.name in _MAGNITUDE
                                        or soft_assertions.arithmetic(self.failure.name)):
             return True
-        if shadow is None or self.failure.library != "torch":
+        if shadow is None:
             return False
-        import torch
         for node in trace.nodes:
+            backend = backends.of(node.library)
             if node.output_bad and node.index > self.failure.index and \
-                    isinstance(node.output, torch.Tensor) and node.output.dtype.is_floating_point:
-                wide = shadow.of(node.output)
+                    backend.library == self.failure.library and backend.is_float(node.output):
+                wide = shadow.numbers(node.output)
+                limit = MAXIMUM.get(backend.dtype_name(node.output), MAXIMUM["float32"])
                 # Well below the limit: the mean of squares that overflow fits by chance only.
-                if bool(torch.isfinite(wide).all()) and \
-                        float(wide.abs().max()) <= torch.finfo(node.output.dtype).max ** 0.75:
+                if bool(np.isfinite(wide).all()) and float(np.abs(wide).max()) <= limit ** 0.75:
                     return True
         return False
 

@@ -6,9 +6,8 @@ of another kind on the same line counts too: a floor that hides the NaN of a neg
 not bring the lost digits back.
 """
 
-import sys
-
-from . import numpy_precision, precision, variations
+from . import backends, numpy_precision, precision, shadows, variations
+from .array_shadow import ArrayShadow
 from .monitor import Policy
 from .numpy_shadow import NumpyShadow
 
@@ -79,7 +78,7 @@ class FixCheck:
         return self._other_digits(exact, results(trace, None)) or self._lost_digits(trace, shadow)
 
     def _lost_digits(self, trace, shadow):
-        if isinstance(shadow, NumpyShadow):
+        if isinstance(shadow, (NumpyShadow, ArrayShadow)):
             left = next(numpy_precision.judgements(trace, shadow), None)
         elif shadow is not None:
             from .torch_backend import TorchBackend
@@ -127,24 +126,15 @@ class FixCheck:
     def _shadow(self, found):
         if found.failure.library == "numpy":
             return NumpyShadow()
-        if found.level == 4 or "torch" not in sys.modules:
-            # A whole training in two precisions drifts apart without any fault.
-            return None
-        import torch
-        from .shadow import Shadow
-        return Shadow(torch.float64)
+        # A whole training in two precisions drifts apart without any fault.
+        return None if found.level == 4 else shadows.beside(found.failure.library)
 
 
 def decided_by_bad_values(trace):
     """Did a NaN or Inf choose an order, an index or a branch? Then what was computed after it in
     wider floats followed the wrong choice."""
-    for node in trace.nodes:
-        if node.inputs_bad and getattr(node.output, "dtype", None) is not None:
-            kind = getattr(node.output.dtype, "kind", None)
-            floating = kind == "f" if kind is not None else node.output.dtype.is_floating_point
-            if not floating:
-                return True
-    return False
+    return any(node.inputs_bad and getattr(node.output, "dtype", None) is not None
+               and not backends.of(node.library).is_float(node.output) for node in trace.nodes)
 
 
 def results(trace, shadow):
@@ -154,12 +144,15 @@ def results(trace, shadow):
     for node in trace.nodes:
         if node.output is None or not (node.taken or not node.consumed):
             continue
+        backend = backends.of(node.library)
+        if not backend.is_float(node.output):
+            continue
         value = node.output if shadow is None else shadow.of(node.output)
         if hasattr(value, "detach"):
-            if not value.dtype.is_floating_point:
-                continue
             found.append(value.detach().double().flatten()[:64].tolist())
-        elif getattr(value, "dtype", None) is not None and value.dtype.kind == "f":
+        elif backends.numpy_based(node.library):
+            found.append([float(item) for item in backend.numbers(value).ravel()[:64]])
+        else:
             found.append([float(item) for item in value.ravel()[:64]])
     return found
 

@@ -155,7 +155,8 @@ class Monitor:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, reason, _ = sources.source_range("data", (), {}, backend.statistics(value),
                                                         value)
-            name = local_name(frame, value) or weight_name(frame, value) or key.replace(":", "_")
+            name = local_name(frame, value) or weight_name(frame, value) or \
+                backend.given_name(value) or key.replace(":", "_")
             trace.inputs[key] = InputInfo(
                 key, kind, name, why, file, line, backend.copy(value),
                 None if kind == "weight" else low, None if kind == "weight" else high,
@@ -196,6 +197,7 @@ class Monitor:
                     backend.library)
         outputs = flatten(output if isinstance(output, (tuple, list)) else (output,), [])
         node.output = outputs[0] if outputs else None
+        node.outputs = outputs
         # Tensors are kept so that their identities stay unique; a long run cannot keep them all.
         keep = len(trace.nodes) < self.policy.node_limit and self.kept_bytes < KEPT_BYTES
         self._judge(backend, node, outputs, bad_before, in_place)

@@ -188,6 +188,9 @@ class NumpyBackend:
     def is_weight(self, value):
         return False
 
+    def given_name(self, value):
+        return None
+
     def finite(self, value):
         if not self.is_float(value):
             return True

@@ -1,4 +1,4 @@
-"""Formulas of NumPy programs that have a stable form: the user's result against it.
+"""Formulas of NumPy, JAX and TensorFlow programs that have a stable form: the user's result against it.
 
 Each rule recognises a formula by the producers of a node's operands and computes the same quantity
 in a stable way, in long doubles; a difference beyond tolerance is the oracle `stable_algorithm`
@@ -16,7 +16,7 @@ RELATIVE = 0.01
 def examine(trace):
     """(oracle, node, detail) for the first formula whose result is wrong, or None."""
     for node in trace.nodes:
-        if node.library != "numpy" or node.output_bad or node.inputs_bad:
+        if node.library not in ("numpy", "jax", "tensorflow") or node.output_bad or node.inputs_bad:
             continue
         rule = _RULES.get(node.name)
         if rule is None:
@@ -46,7 +46,13 @@ def _differs(value, reference):
 
 
 def wide(value):
-    return ordinary_asarray(plain(value)).astype(np.longdouble)
+    if isinstance(value, np.ndarray):
+        return ordinary_asarray(plain(value)).astype(np.longdouble)
+    return ordinary_asarray(value).astype(np.longdouble)
+
+
+def _is_array(value):
+    return hasattr(value, "shape") and hasattr(value, "dtype")
 
 
 def _is_one(value):
@@ -55,7 +61,7 @@ def _is_one(value):
 
 def _one_and(node):
     """The array of `1 + x`, `x + 1`, `1 - x` or `x - 1`; None for another sum."""
-    arrays = [value for value in node.operands if isinstance(value, np.ndarray)]
+    arrays = [value for value in node.operands if _is_array(value)]
     if len(node.operands) == 2 and len(arrays) == 1 and any(_is_one(v) for v in node.operands):
         return arrays[0]
     return None

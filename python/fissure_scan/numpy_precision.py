@@ -1,4 +1,5 @@
-"""The comparing oracles on NumPy programs: cancellation, wider floats, stable forms of formulas.
+"""The comparing oracles on NumPy, JAX and TensorFlow programs: cancellation, wider floats, stable
+forms of formulas.
 
 As precision.py does for torch. A float64 program keeps sixteen digits, so the points that show a
 loss lie further out: values moved away from zero by up to 10⁸ times their size (times of day,
@@ -7,26 +8,25 @@ identifiers, coordinates), and values so small that `1 + x` is 1.
 
 import time
 
-import numpy as np
-
-from . import candidates, numpy_patterns, precision
+from . import backends, candidates, numpy_patterns, precision, shadows
 from .findings import Found
 from .monitor import Policy
-from .numpy_backend import BACKEND
 from .numpy_shadow import WIDER_THAN_DOUBLE, NumpyShadow
 from .trace import Failure
 
 # Operands this accurate are not to blame, per item size of their type.
+_SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 _ACCURATE = {2: 1e-2, 4: 1e-5, 8: 1e-13}
 
 
 def examine(search, level):
-    if not any(node.library == "numpy" for node in search.baseline.nodes):
+    library = shadows.of_program(search.baseline)
+    if library is None and not any(node.library == "numpy" for node in search.baseline.nodes):
         return
     for label, overrides in points(search.inputs, level):
         if search.over():
             return
-        trace, shadow = shadowed(search, overrides)
+        trace, shadow = shadowed(search, overrides, library)
         if trace.failures or trace.error is not None:
             continue
         # Data this small is inside the range but hardly meant: only formulas with a known stable
@@ -36,7 +36,7 @@ def examine(search, level):
             if node.site.key() in search.found:
                 continue
             failure = Failure(oracle, node, detail, node.arguments, node.keywords,
-                              BACKEND.copy(node.output))
+                              backends.of(node.library).snapshot(node.output))
             found = Found(failure, overrides, 0, label, search)
             found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
             if found.severity != "theoretical":
@@ -63,12 +63,12 @@ def points(inputs, level):
                                         lambda v, f=factor: v.own + f * v.scale, 2)
 
 
-def shadowed(search, overrides):
-    shadow = NumpyShadow()
+def shadowed(search, overrides, library):
+    shadow = NumpyShadow() if library is None else shadows.beside(library)
     search.runs += 1
     trace = search.program.run(Policy(
         overrides=overrides, shadow=shadow, stop_after=min(2 * search.horizon, search.far_horizon),
-        time_limit=search.time_limit * 2))
+        backward_limit=None if library is None else 1, time_limit=search.time_limit * 2))
     return trace, shadow
 
 
@@ -78,9 +78,9 @@ def judgements(trace, shadow):
         yield pattern
     if shadow is None:
         return
-    sizes = [node.output.dtype.itemsize for node in trace.nodes
-             if node.library == "numpy" and BACKEND.is_float(node.output)]
-    if not sizes or min(sizes) >= 8 and not WIDER_THAN_DOUBLE:
+    sizes = [_SIZES.get(backends.of(node.library).dtype_name(node.output), 8)
+             for node in trace.nodes if backends.of(node.library).is_float(node.output)]
+    if not sizes or min(sizes) >= 8 and not (isinstance(shadow, NumpyShadow) and WIDER_THAN_DOUBLE):
         return
     blamed = precision.cancellation(trace, shadow, _ACCURATE.get(min(sizes), 1e-13))
     if blamed is not None:

@@ -60,7 +60,7 @@ def install(monitor, torch_mode):
 
 def late_modules():
     """Modules that a run may bring in and that are changed only from the next run on."""
-    return tuple(name in sys.modules for name in ["torch", "numpy"] + sorted(_IMAGE_READERS))
+    return tuple(name in sys.modules for name in ["torch", "numpy", "jax", "tensorflow"] + sorted(_IMAGE_READERS))
 
 
 def _plots(patches):

@@ -71,6 +71,7 @@ class Program:
         if "numpy" in sys.modules:
             from . import numpy_backend
             remove_numpy = numpy_backend.install(monitor)
+        libraries = [library.Run(monitor, applied) for library in array_libraries()]
         captured = _Capture()
         try:
             with alarm(policy.time_limit, monitor), captured.active(), Scratch().active():
@@ -81,6 +82,8 @@ class Program:
             # The alarm rang just before or just after the program.
             pass
         finally:
+            for library in libraries:
+                library.end()
             applied.restore()
             patches.close_plots()
             if remove_numpy is not None:
@@ -225,6 +228,25 @@ class Program:
                 del sys.modules[name]
             else:
                 self._settled.add(name)
+
+
+def array_libraries():
+    """Modules of the loaded libraries whose functions are replaced; see wrapping.py."""
+    found = []
+    if "jax" in sys.modules:
+        from . import jax_backend
+        found.append(jax_backend)
+    if "tensorflow" in sys.modules:
+        from . import tensorflow_backend
+        found.append(tensorflow_backend)
+    for module in found:
+        if module not in _INSTALLED:
+            module.install()
+            _INSTALLED.append(module)
+    return found
+
+
+_INSTALLED = []
 
 
 class _Capture:

@@ -5,11 +5,12 @@ import os
 import sys
 import zlib
 
-from . import names, sources
+from . import backends, names, sources, wrapping
 from .variations import ArgumentChange, AutocastChange, ConstantChange, SizeChange
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_PARTS = ("reproduce_numpy.txt", "reproduce_program.txt")
+_NUMPY, _ARRAYS, _PROGRAM = ("reproduce_numpy.txt", "reproduce_arrays.txt",
+                             "reproduce_program.txt")
 
 
 def script(program, found, folder):
@@ -63,10 +64,26 @@ def script(program, found, folder):
     lines += _variation(found.variation)
     if program.synthesised is not None:
         lines += _call(program.synthesised, found.variation)
-    for part in _PARTS:
+    parts = [_NUMPY, _PROGRAM]
+    if backends.numpy_based(failure.library):
+        lines += _array_facts(backends.of(failure.library), found)
+        parts.insert(1, _ARRAYS)
+    for part in parts:
         with open(os.path.join(_HERE, part), encoding="utf-8") as handle:
             lines.append(handle.read())
     return "\n".join(lines) + "\n"
+
+
+def _array_facts(backend, found):
+    """What the part for JAX and TensorFlow needs to know."""
+    inputs = found.search.baseline.inputs
+    own = ["    %r: %s," % (key, _literal(inputs[key].value)) for key in found.overrides
+           if inputs[key].kind in ("batch", "entering")]
+    return ["MODULES = %r" % (backend.modules(),), "SKIPPED = %r" % (sorted(backend.skipped()),),
+            "METHODS = %r" % (sorted(backend.methods()),),
+            "ARRAY_SOURCES = %r" % (sorted(wrapping.SOURCES),),
+            "# Values that the program has where it gets the failing ones.",
+            "OWN = {"] + own + ["}"]
 
 
 def _variation(variation):
@@ -231,6 +248,8 @@ def function_path(function, library):
             return "numpy." + name
         if hasattr(numpy.linalg, name):
             return "numpy.linalg." + name
+        return None
+    if library in ("jax", "tensorflow"):
         return None
     import torch
     qualified = getattr(function, "__qualname__", "")

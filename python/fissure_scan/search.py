@@ -57,6 +57,7 @@ class Search:
         self.first_failure = None           # operation of the last attempt that failed first
         self.aimed = {}                     # site -> distances, of the last run that aimed
         self.measured = {}                  # the same by candidate
+        self.own_aims = {}                  # site -> distances on the own data
         self.runs = 0
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
@@ -258,7 +259,15 @@ class Search:
 
     # Directions --------------------------------------------------------------------------------
 
-    def aims(self, overrides, sites):
+    def aims(self, sites):
+        """Distances and slopes on the program's own data, measured once."""
+        if any(site not in self.own_aims for site in sites):
+            measured = self._aims({}, sites)
+            for site in sites:
+                self.own_aims[site] = measured.get(site, [])
+        return self.own_aims
+
+    def _aims(self, overrides, sites):
         trace = self.run(overrides, connect=True, aim_sites=set(sites), watch_gradients=False,
                          backward_limit=None)
         if trace.error is not None and not self.program.settings.honour_no_grad:
@@ -270,7 +279,7 @@ class Search:
 
     def directed(self, level, variables):
         """Follows the soft assertions of the open sites."""
-        aims = self.aims({}, self.open_sites())
+        aims = self.aims(self.open_sites())
         share = self.options["timeout"] / max(4, len(self.sites))
         for site in self.sites:
             # No site takes the time of the others.

@@ -30,6 +30,10 @@ class Shadow:
         self._values[id(tensor)] = (fresh, tensor._version)
         return fresh
 
+    def numbers(self, tensor):
+        """The shadow of a tensor as a NumPy array of doubles."""
+        return self.of(tensor).detach().double().cpu().numpy()
+
     def _map(self, value):
         if isinstance(value, torch.Tensor):
             return self.of(value)

@@ -29,6 +29,9 @@ class TorchBackend:
     def is_weight(self, value):
         return value.requires_grad and value.is_leaf
 
+    def given_name(self, value):
+        return None
+
     def finite(self, value):
         if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:
             return True

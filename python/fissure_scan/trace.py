@@ -33,7 +33,7 @@ class Node:
     """One recorded operation. `operands` are in the order of the mathematics: `2 - x` is (2, x)."""
 
     __slots__ = ("index", "name", "function", "arguments", "keywords", "operands", "inputs",
-                 "output", "site", "inputs_bad", "output_bad", "consumed", "taken",
+                 "output", "outputs", "site", "inputs_bad", "output_bad", "consumed", "taken",
                  "library")
 
     def __init__(self, index, name, function, arguments, keywords, operands, inputs, site, library):
@@ -45,6 +45,7 @@ class Node:
         self.operands = operands
         self.inputs = inputs
         self.output = None
+        self.outputs = []
         self.site = site
         self.inputs_bad = False
         self.output_bad = False

@@ -8,6 +8,10 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 # As code objects name it, which need not be the normal form of the path.
 _AS_LOADED = os.path.dirname(__file__)
 
+# Code of optimizers: what it computes is not the program's own computation.
+_OPTIMIZERS = tuple(os.sep + part + os.sep for part in ("optim", "optimizers", "optax")) + (
+    "autograd" + os.sep,)
+
 
 class UserFiles:
     """Decides whether code belongs to the program under scan (its file, its folder)."""
@@ -42,7 +46,7 @@ class UserFiles:
                 return frame, direct, optimizer
             if "overrides.py" not in filename and not filename.startswith(_AS_LOADED):
                 direct = False
-                if os.sep + "optim" + os.sep in filename or "autograd" + os.sep in filename:
+                if any(part in filename for part in _OPTIMIZERS):
                     optimizer = True
             frame = frame.f_back
         return None, False, optimizer
