@@ -15,6 +15,8 @@ def of(library):
             from .jax_backend import BACKEND as backend
         elif library == "tensorflow":
             from .tensorflow_backend import BACKEND as backend
+        elif library == "tensorflow1":
+            from .graph_backend import BACKEND as backend
         elif library == "math":
             from .math_backend import BACKEND as backend
         else:
@@ -25,4 +27,4 @@ def of(library):
 
 def numpy_based(library):
     """Are the library's values looked at as NumPy arrays?"""
-    return library in ("jax", "tensorflow")
+    return library in ("jax", "tensorflow", "tensorflow1")

@@ -88,7 +88,7 @@ class Found:
         search = self.search
         trace = search.program.run(Policy(
             overrides=self.overrides, watch_gradients=search.trains,
-            backward_limit=1 if self.level < 4 else None, shadow=shadow,
+            backward_limit=1 if self.level < 4 else None, shadow=shadow, real=True,
             stop_after=search.far_horizon, time_limit=search.time_limit * 2))
         search.runs += 1
         again = [failure for failure in trace.failures if failure.site == self.failure.site

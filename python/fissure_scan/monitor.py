@@ -19,7 +19,7 @@ class Policy:
 
     def __init__(self, overrides=None, connect=False, aim_sites=None, stop_after=None,
                  watch_gradients=False, shadow=None, time_limit=5.0, node_limit=4000,
-                 backward_limit=None):
+                 backward_limit=None, real=False):
         self.overrides = overrides or {}
         self.connect = connect                # inputs become leaves that autograd reaches
         self.aim_sites = aim_sites            # sites whose soft assertions are differentiated
@@ -29,6 +29,7 @@ class Policy:
         self.time_limit = time_limit
         self.node_limit = node_limit
         self.backward_limit = backward_limit  # stop after so many backward passes
+        self.real = real                      # the program itself, not its recorded steps
 
 
 # Recording stops when the kept tensors reach about this size.

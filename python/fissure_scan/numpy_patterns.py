@@ -16,7 +16,7 @@ RELATIVE = 0.01
 def examine(trace):
     """(oracle, node, detail) for the first formula whose result is wrong, or None."""
     for node in trace.nodes:
-        if node.library not in ("numpy", "jax", "tensorflow") or node.output_bad or node.inputs_bad:
+        if node.library not in ("numpy", "jax", "tensorflow", "tensorflow1") or node.output_bad or node.inputs_bad:
             continue
         rule = _RULES.get(node.name)
         if rule is None:

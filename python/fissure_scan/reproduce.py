@@ -9,8 +9,8 @@ from . import backends, names, sources, wrapping
 from .variations import ArgumentChange, AutocastChange, ConstantChange, SizeChange
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-_NUMPY, _ARRAYS, _PROGRAM = ("reproduce_numpy.txt", "reproduce_arrays.txt",
-                             "reproduce_program.txt")
+_NUMPY, _ARRAYS = "reproduce_numpy.txt", "reproduce_arrays.txt"
+_GRAPH, _PROGRAM = "reproduce_graph.txt", "reproduce_program.txt"
 
 
 def script(program, found, folder):
@@ -65,7 +65,10 @@ def script(program, found, folder):
     if program.synthesised is not None:
         lines += _call(program.synthesised, found.variation)
     parts = [_NUMPY, _PROGRAM]
-    if backends.numpy_based(failure.library):
+    if failure.library == "tensorflow1":
+        lines.append("TF1 = %r" % program.settings.tf1)
+        parts.insert(1, _GRAPH)
+    elif backends.numpy_based(failure.library):
         lines += _array_facts(backends.of(failure.library), found)
         parts.insert(1, _ARRAYS)
     for part in parts:
@@ -249,7 +252,7 @@ def function_path(function, library):
         if hasattr(numpy.linalg, name):
             return "numpy.linalg." + name
         return None
-    if library in ("jax", "tensorflow"):
+    if backends.numpy_based(library):
         return None
     import torch
     qualified = getattr(function, "__qualname__", "")

@@ -5,10 +5,12 @@ public functions, so its layers, losses and training loops are seen too, at the 
 Graph programs (TensorFlow 1) are graph_backend.py's.
 """
 
+import sys
+
 import numpy as np
 import tensorflow as tf
 
-from . import wrapping
+from . import graph_backend, wrapping
 from .arrays import ArrayBackend, unwatched
 from .monitor_tools import flatten
 from .numpy_backend import TracedArray, ordinary_asarray, plain
@@ -240,9 +242,22 @@ class Run:
 
     def __init__(self, monitor, patches):
         BACKEND.begin(monitor)
-        self._eagerly = tf.config.functions_run_eagerly()
-        tf.config.run_functions_eagerly(True)
+        graph_backend.BACKEND.begin(monitor)
+        graph_backend.BACKEND.recording = None
+        run_eagerly(True)
+        if not tf.executing_eagerly():
+            tf.compat.v1.reset_default_graph()
+        if monitor.settings.tf1:
+            # The program's `import tensorflow` gets the names and the behaviour of version 1.
+            tf.compat.v1.disable_v2_behavior()
+            sys.modules["tensorflow"] = tf.compat.v1
         tf.random.set_seed(0)
+        original = _SESSION.run
+        graphs = graph_backend.Graphs(tf, monitor, original)
+
+        def run(session, fetches, feed_dict=None, *more, **named):
+            return graphs.run(session, fetches, feed_dict, *more, **named)
+        patches.set(_SESSION, "run", run)
 
         def gradient(tape, target, *arguments, **keywords):
             before, BACKEND.inside = BACKEND.inside, True
@@ -272,5 +287,25 @@ class Run:
         patches.set(ResourceVariable, "__init__", init)
 
     def end(self):
-        tf.config.run_functions_eagerly(self._eagerly)
+        sys.modules["tensorflow"] = tf
+        run_eagerly(False)
         BACKEND.end()
+        graph_backend.BACKEND.end()
+
+
+def run_eagerly(flag):
+    set_flag = getattr(tf.config, "run_functions_eagerly", None) or \
+        tf.config.experimental_run_functions_eagerly
+    set_flag(flag)
+
+
+_SESSION = next(owner for owner in tf.compat.v1.Session.__mro__ if "run" in vars(owner))
+
+
+def replay(recording, monitor):
+    """The steps of a graph program again; see graph_backend.py."""
+    graph_backend.BACKEND.begin(monitor)
+    try:
+        graph_backend.replay(recording, tf, monitor, _SESSION.run)
+    finally:
+        graph_backend.BACKEND.end()
