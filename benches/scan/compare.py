@@ -2,8 +2,9 @@
 
     python benches/scan/compare.py --tools fissure,random,hypothesis,atheris --seconds 1
     python benches/scan/compare.py --tools total --fissure target/release/fissure
+    python benches/scan/compare.py --tools fissure --library jax --processor
 
-Needs Python 3.11 with torch; Hypothesis and Atheris from PyPI for their rows. Every tool changes the
+Needs Python 3.11 with the library (torch unless another is named); Hypothesis and Atheris from PyPI for their rows. Every tool changes the
 same inputs in the same ranges (`--reach` bounds the unbounded ones) and is judged by the same
 oracles at the line marked `# unstable`, operation by operation (not by the comparisons in wider
 floats, which only the scan makes). Prints one JSON line per program and tool, then a summary.
@@ -25,11 +26,22 @@ EXAMPLES = os.path.join(ROOT, "examples", "numeric")
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
 
-def programs():
-    """(name, file) of the faulty programs, from the manifest."""
+TF1 = set()         # names of programs that mean TensorFlow 1 by `import tensorflow`
+
+
+def programs(library):
+    """(name, file) of the faulty programs, from the manifest of the library."""
+    if library not in ("torch", "numpy"):
+        import tomllib
+        with open(os.path.join(EXAMPLES, "libraries.toml"), "rb") as handle:
+            entries = [entry for entry in tomllib.load(handle)["program"]
+                       if entry["library"] == library]
+        TF1.update(entry["name"] for entry in entries if entry.get("tf1"))
+        return [(entry["name"], entry["name"] + ".py") for entry in entries]
     with open(os.path.join(EXAMPLES, "manifest.toml"), encoding="utf-8") as handle:
         text = handle.read()
-    return re.findall(r'^name = "(.*)"\nfile = "(.*)"$', text, re.MULTILINE)
+    found = re.findall(r'^name = "(.*)"\nfile = "(.*)"$', text, re.MULTILINE)
+    return [row for row in found if library == "torch" or row[0].startswith("numpy_")]
 
 
 def unstable_functions():
@@ -107,7 +119,8 @@ def with_fissure(file, seconds):
         "file": file, "module": None, "function": None, "arguments": [], "root": folder,
         "directory": folder, "regions": False, "timeout": 30.0, "own_run_timeout": 60.0,
         "level": 4, "inputs": {}, "freeze": [], "weights": False, "strict": False,
-        "output": tempfile.mkdtemp(), "registry": unstable_functions(), "config": config}, Silence())
+        "output": tempfile.mkdtemp(), "registry": unstable_functions(), "config": config,
+        "tf1": os.path.basename(file)[:-len(".py")] in TF1}, Silence())
     if not session.start():
         return None, 0
     session.run_search()
@@ -255,6 +268,25 @@ def _measured(command):
     return passed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def prepare(library):
+    """What a library imports or compiles at first use is no search time of whoever comes first."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if library in ("tensorflow", "tensorflow1"):
+        import tensorflow
+        tensorflow.config.threading.set_intra_op_parallelism_threads(1)
+        tensorflow.config.threading.set_inter_op_parallelism_threads(1)
+    elif library == "jax":
+        import jax.numpy
+        jax.numpy.ones(1).sum()
+    elif library == "torch":
+        import torch
+        torch.set_num_threads(1)
+        layer = torch.nn.Linear(1, 1)
+        optimizer = torch.optim.Adam(layer.parameters())
+        layer(torch.ones(1, 1)).sum().backward()
+        optimizer.step()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tools", default="fissure,random,hypothesis,atheris")
@@ -263,21 +295,21 @@ def main():
     parser.add_argument("--fissure", default="fissure")
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the best counts")
     parser.add_argument("--only", default="", help="names of programs, with commas")
+    parser.add_argument("--library", default="torch",
+                        choices=("torch", "numpy", "tensorflow", "tensorflow1", "jax"))
+    parser.add_argument("--processor", action="store_true",
+                        help="processor time, which other work on the machine does not change")
     parser.add_argument("--atheris-process")
     arguments = parser.parse_args()
     REACH[0] = arguments.reach
     wanted = arguments.only.split(",") if arguments.only else None
-    chosen = [row for row in programs() if wanted is None or row[0] in wanted]
+    chosen = [row for row in programs(arguments.library) if wanted is None or row[0] in wanted]
     if arguments.tools == "total":
         totals(arguments.fissure, chosen, arguments.repeat)
         return
-    import torch
-    torch.set_num_threads(1)
-    # What torch imports at a first training step is no search time of whoever comes first.
-    layer = torch.nn.Linear(1, 1)
-    optimizer = torch.optim.Adam(layer.parameters())
-    layer(torch.ones(1, 1)).sum().backward()
-    optimizer.step()
+    prepare(arguments.library)
+    if arguments.processor:
+        time.perf_counter = time.process_time
     if arguments.atheris_process:
         atheris_process(arguments.atheris_process, arguments.seconds)
         return

@@ -22,6 +22,8 @@ def main():
 
 
 def scan(plan, channel):
+    # TensorFlow tells its own story on standard error otherwise.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.chdir(plan["directory"])
     sys.path[0] = plan["root"]
     versions = {"python": sys.version.split()[0]}
@@ -34,6 +36,10 @@ def scan(plan, channel):
                          message="%s cannot be imported by %s: %s" % (library, sys.executable,
                                                                       error))
             return
+    if "tensorflow" in versions:
+        threading = sys.modules["tensorflow"].config.threading
+        threading.set_intra_op_parallelism_threads(1)
+        threading.set_inter_op_parallelism_threads(1)
     if "torch" in versions:
         sys.modules["torch"].set_num_threads(1)
     channel.emit("started", versions=versions)

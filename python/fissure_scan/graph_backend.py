@@ -254,6 +254,7 @@ class _Plan:
             level.extend(tensor.op for tensor in op.inputs)
             level.extend(op.control_inputs)
         self.ops, self.nodes, self.gradients = [], [], []
+        groups = {}                 # operation -> the composite that it is a part of
         for op in graph.get_operations():
             if op not in seen or op._get_control_flow_context() is not None or not op.outputs:
                 continue
@@ -269,7 +270,7 @@ class _Plan:
                 continue
             self.ops.append(op)
             if op.type not in graph_operations.SILENT and op.type not in graph_operations.ALIASES:
-                self.nodes.append((op, place, _composite(op, users)))
+                self._add(op, place, _composite(op, users), groups)
         if not self.gradients and not any(hasattr(element, "op") for element in elements):
             # An initialisation, a save: nothing is computed for the program to see.
             self.nodes = []
@@ -279,8 +280,48 @@ class _Plan:
         if not any(op.type == "Placeholder" for op in seen) and not self.weights:
             self.nodes = []
 
+    def _add(self, op, place, composite, groups):
+        """An operation is a node; the parts of a library function are one node together."""
+        if composite is None:
+            self.nodes.append(_Part(place, None, op))
+            return
+        makers = [_made_by(tensor.op) for tensor in op.inputs]
+        group = _Part(place, composite, op)
+        for part in [groups[maker] for maker in makers if maker in groups]:
+            if part in self.nodes and (part.composite, part.place) == (composite, place):
+                # Told where its last operation is, after everything that it needs.
+                self.nodes.remove(part)
+                group.ops = part.ops + group.ops
+        self.nodes.append(group)
+        groups.update((member, group) for member in group.ops)
+
     def tensors(self):
         return [tensor for op in self.ops + self.gradients for tensor in op.outputs]
+
+
+class _Part:
+    """One operation, or those of one call of a library function, made on a line of the program."""
+
+    def __init__(self, place, composite, op):
+        self.place = place
+        self.composite = composite
+        self.ops = [op]
+
+    def inputs(self):
+        own = set(self.ops)
+        found = []
+        for op in self.ops:
+            for tensor in op.inputs:
+                if _made_by(tensor.op) not in own and tensor not in found:
+                    found.append(tensor)
+        return found
+
+
+def _made_by(op):
+    """The operation behind those that only hand a value on."""
+    while op.type in graph_operations.ALIASES and op.inputs:
+        op = op.inputs[0].op
+    return op
 
 
 def _composite(op, users):
@@ -317,8 +358,10 @@ class Step:
         for tensor, value in zip(tensors, fetched):
             self._hold(tensor, fed.get(tensor, value), weights)
         nodes = {}
-        for op, place, composite in plan.nodes:
-            nodes[op.name] = self._operation(op, Place(*place), composite)
+        for part in plan.nodes:
+            node = self._operation(part)
+            for op in part.ops:
+                nodes[op.name] = node
         if plan.gradients:
             self._gradients(nodes)
 
@@ -353,16 +396,23 @@ class Step:
         monitor.known[id(value)] = key
         monitor.derived.add(id(value))
 
-    def _operation(self, op, place, composite):
-        monitor = self.graphs.monitor
-        operands = [_number(self.values[tensor], tensor) for tensor in op.inputs
+    def _operation(self, part):
+        monitor, op = self.graphs.monitor, part.ops[-1]
+        inputs = list(op.inputs) if part.composite is None else part.inputs()
+        operands = [_number(self.values[tensor], tensor) for tensor in inputs
                     if tensor in self.values]
-        if len(operands) != len(op.inputs):
+        if len(operands) != len(inputs):
             return None
-        function, operands, keywords = graph_operations.call_of(op, operands)
+        if part.composite is None:
+            name = graph_operations.canonical(op.type)
+            function, operands, keywords = graph_operations.call_of(op, operands)
+        else:
+            name, function, keywords = part.composite, None, {}
+            operands = [value for value in operands
+                        if isinstance(value, np.ndarray) and value.dtype.kind == "f"]
         outputs = tuple(self.values[tensor] for tensor in op.outputs)
-        name = composite or graph_operations.canonical(op.type)
-        monitor.operation(BACKEND, name, function, tuple(operands), keywords, False, place,
+        monitor.operation(BACKEND, name, function, tuple(operands), keywords, False,
+                          Place(*part.place),
                           lambda: outputs if len(outputs) > 1 else outputs[0])
         return monitor.trace.nodes[-1] if monitor.trace.nodes else None
 

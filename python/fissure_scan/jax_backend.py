@@ -256,6 +256,12 @@ def install():
         module = importlib.import_module(path)
         skipped = _SKIPPED if only is None else set(dir(module)) - set(only)
         wrapping.watch_module(BACKEND, module, _RENAMED, skipped)
+    for attribute in ("PRNGKey", "key", "split", "fold_in", "categorical", "shuffle"):
+        # Compiled as ever; there is nothing to see in them.
+        original = getattr(jax.random, attribute, None)
+        if original is not None:
+            setattr(jax.random, attribute,
+                    wrapping.Watched(BACKEND, original, attribute, "passed on"))
     wrapping.watch_operators(BACKEND, ArrayImpl)
     wrapping.watch_operators(BACKEND, core.ShapedArray, "_%s")
     for attribute, name in _METHODS.items():

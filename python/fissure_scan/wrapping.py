@@ -31,6 +31,8 @@ class Watched:
         backend = self._backend
         if backend.monitor is None or backend.inside or not backend.monitor.active:
             return self._original(*arguments, **keywords)
+        if self._kind == "passed on":
+            return _pass_on(backend, self._original, arguments, keywords)
         if self._kind == "source":
             return source(backend, self._name, self._original, arguments, keywords)
         return operation(backend, self._name, self._original, arguments, keywords, False)

@@ -4,6 +4,8 @@
 //! explains its fields. Everything else asks the registry by the name a program wrote (a resolved
 //! dotted name, a method, an operator) and gets the one canonical function behind it.
 
+pub(crate) mod elsewhere;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -286,6 +288,7 @@ impl Registry {
         self.by_alias
             .get(dotted)
             .map(|&index| &self.functions[index])
+            .or_else(|| self.by_short_name(elsewhere::short_name(dotted)?))
     }
 
     /// By the name of a method whose receiver's type is not known, as in `x.log()`.

@@ -155,7 +155,9 @@ impl Collector<'_> {
 }
 
 fn is_library_name(full: &str) -> bool {
-    full.starts_with("torch.") || full.starts_with("numpy.")
+    ["torch.", "numpy.", "jax.", "tensorflow."]
+        .iter()
+        .any(|library| full.starts_with(library))
 }
 
 impl<'a> Visitor<'a> for Collector<'_> {

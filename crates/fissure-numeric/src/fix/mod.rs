@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
 use crate::analysis::{Analysis, Site};
+use rules::dialect::Dialect;
 use crate::registry::Registry;
 
 /// Replaces the bytes from `start` to `end` of a source by `text`.
@@ -55,6 +56,13 @@ pub fn propose(analysis: &Analysis, site: &Site, source: &str) -> Vec<Fix> {
         return Vec::new();
     };
     let mut fixes: Vec<Fix> = Vec::new();
+    if let Some(dialect) = Dialect::of(&context) {
+        for (name, rewrite) in rules::dialect::rewrites(&context, dialect) {
+            let fix = assemble::assemble(name, std::slice::from_ref(&rewrite), &context);
+            fixes.extend(fix.filter(|fix| apply(source, fix) != source));
+        }
+        return fixes;
+    }
     for name in &function.rewrites {
         let at_site = rules::rewrites(name, &context);
         if at_site.is_empty() {

@@ -3,6 +3,7 @@
 use ruff_python_ast::{Expr, ExprCall, Number, Operator, UnaryOp};
 
 use crate::analysis::names::Names;
+use crate::registry::elsewhere;
 
 /// `torch.sum(x, dim=1)`, `x.sum(1)` and `np.sum(x, axis=1)` all have the name `sum`.
 pub(super) struct Operation<'a> {
@@ -20,10 +21,11 @@ impl<'a> Operation<'a> {
                 let mut operands: Vec<&Expr> = Vec::new();
                 let (name, is_numpy) = if let Some(full) = names.resolve(&call.func) {
                     let library = full.split('.').next()?;
-                    if library != "torch" && library != "numpy" {
-                        return None;
-                    }
-                    (full.rsplit('.').next()?.to_owned(), library == "numpy")
+                    let name = match library {
+                        "torch" | "numpy" => full.rsplit('.').next()?,
+                        _ => elsewhere::short_name(&full)?,
+                    };
+                    (name.to_owned(), library == "numpy")
                 } else if let Expr::Attribute(method) = &*call.func
                     && !is_own_object(&method.value)
                 {

@@ -6,6 +6,7 @@
 
 mod config;
 mod event;
+mod library;
 mod options;
 mod output;
 mod plan;
@@ -17,6 +18,7 @@ mod runtime;
 use std::time::Duration;
 
 pub use config::{Config, ConfigError, LogFormat};
+pub use library::{Library, imported};
 pub use event::{InputEvent, OwnRun, SiteEvent};
 pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
 pub use output::{OutputError, write_output};

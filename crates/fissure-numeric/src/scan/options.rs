@@ -99,6 +99,8 @@ pub struct ScanOptions {
     pub weights: bool,
     /// Notes count as findings.
     pub strict: bool,
+    /// `import tensorflow` means version 1.
+    pub tf1: bool,
     pub output: PathBuf,
     pub layout: Layout,
     pub config: Config,
@@ -117,6 +119,7 @@ impl ScanOptions {
             freeze: Vec::new(),
             weights: false,
             strict: false,
+            tf1: false,
             output,
             layout: Layout::Fissure,
             config: Config::default(),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::library::{Library, imported};
 use super::{ScanError, ScanOptions, ScanTarget};
 use crate::analysis::{Analysis, analyse};
 use crate::registry::Registry;
@@ -87,11 +88,20 @@ fn module_file(root: &Path, module: &str) -> Option<PathBuf> {
 /// Libraries the runtime imports before the program runs, so that it can watch them from the
 /// first line on. NumPy is always among them: the search computes with it.
 fn libraries(analysed: &Analysed) -> Vec<&'static str> {
-    match &analysed.source {
+    let imported = analysed.source.as_deref().map(imported).unwrap_or_default();
+    let mut found: Vec<&str> = imported.iter().map(|library| library.package()).collect();
+    if found.is_empty() && (analysed.module.is_some() || analysed.source.is_none()) {
         // A module's package may import what the module itself does not name.
-        Some(source) if analysed.module.is_none() && !source.contains("torch") => vec!["numpy"],
-        _ => vec!["torch", "numpy"],
+        found.push(Library::Torch.package());
+    } else if let Some(source) = &analysed.source
+        && found.is_empty()
+        && source.contains("torch")
+    {
+        // Modules of its own may import it.
+        found.push(Library::Torch.package());
     }
+    found.push("numpy");
+    found
 }
 
 pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
@@ -120,6 +130,7 @@ pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         "freeze": options.freeze,
         "weights": options.weights,
         "strict": options.strict,
+        "tf1": options.tf1,
         "output": std::path::absolute(&options.output).unwrap_or_else(|_| options.output.clone()),
         "registry": analysed.registry,
         "config": options.config.to_plan(),

@@ -13,9 +13,16 @@ struct Manifest {
 
 #[derive(Clone, Deserialize)]
 struct Program {
-    name: String,
     file: String,
     twin: String,
+    #[serde(flatten)]
+    expected: Expected,
+}
+
+/// What a scan of a faulty program has to find.
+#[derive(Clone, Deserialize)]
+pub(crate) struct Expected {
+    pub name: String,
     function: String,
     oracles: Vec<String>,
     producers: Vec<String>,
@@ -24,14 +31,14 @@ struct Program {
 
 /// A line of scan_examples.py.
 #[derive(Debug, Deserialize)]
-struct Scanned {
+pub(crate) struct Scanned {
     file: PathBuf,
-    findings: Vec<Found>,
-    error: Option<serde_json::Value>,
+    pub findings: Vec<Found>,
+    pub error: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Found {
+pub(crate) struct Found {
     function: String,
     line: usize,
     oracle: String,
@@ -42,7 +49,7 @@ struct Found {
     reproduced: Option<i64>,
 }
 
-fn examples() -> PathBuf {
+pub(crate) fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../examples/numeric")
         .canonicalize()
@@ -54,7 +61,7 @@ fn manifest() -> Vec<Program> {
     toml::from_str::<Manifest>(&text).unwrap().program
 }
 
-fn scan_all(python: &Path, files: &[PathBuf]) -> Vec<Scanned> {
+pub(crate) fn scan_all(python: &Path, library: &str, files: &[PathBuf]) -> Vec<Scanned> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = tempfile::tempdir().unwrap();
     let registry = crate::support::registry_file();
@@ -63,6 +70,7 @@ fn scan_all(python: &Path, files: &[PathBuf]) -> Vec<Scanned> {
         .arg(here.join("../../python"))
         .arg(output.path())
         .arg(registry.path())
+        .arg(library)
         .args(files)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
@@ -97,31 +105,36 @@ fn every_planted_fault_is_found_and_its_reproducer_reproduces_it() {
         .iter()
         .map(|program| examples().join(&program.file))
         .collect();
-    let scanned = scan_all(&python, &files);
+    let scanned = scan_all(&python, "torch", &files);
     assert_eq!(scanned.len(), programs.len());
-    let mut complaints = Vec::new();
-    for (program, scanned) in programs.iter().zip(&scanned) {
-        let line = marked_line(&scanned.file);
-        let found = scanned.findings.iter().find(|found| {
-            found.line == line
-                && (found.function == program.function
-                    || program.producers.contains(&found.producer))
-                && (program.oracles.contains(&found.oracle)
-                    || found
-                        .also
-                        .iter()
-                        .any(|oracle| program.oracles.contains(oracle)))
-                && found.level <= program.level
-        });
-        match found {
-            None => complaints.push(format!("{}: line {line}: {scanned:?}", program.name)),
-            Some(found) if found.reproduced != Some(1) => {
-                complaints.push(format!("{}: reproduce.py: {found:?}", program.name));
-            }
-            Some(_) => {}
-        }
-    }
+    let complaints: Vec<String> = programs
+        .iter()
+        .zip(&scanned)
+        .filter_map(|(program, scanned)| complaint(&program.expected, scanned))
+        .collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// What is wrong about the scan of a faulty program.
+pub(crate) fn complaint(program: &Expected, scanned: &Scanned) -> Option<String> {
+    let line = marked_line(&scanned.file);
+    let found = scanned.findings.iter().find(|found| {
+        found.line == line
+            && (found.function == program.function || program.producers.contains(&found.producer))
+            && (program.oracles.contains(&found.oracle)
+                || found
+                    .also
+                    .iter()
+                    .any(|oracle| program.oracles.contains(oracle)))
+            && found.level <= program.level
+    });
+    match found {
+        None => Some(format!("{}: line {line}: {scanned:?}", program.name)),
+        Some(found) if found.reproduced != Some(1) => {
+            Some(format!("{}: reproduce.py: {found:?}", program.name))
+        }
+        Some(_) => None,
+    }
 }
 
 #[test]
@@ -133,7 +146,7 @@ fn nothing_is_reported_on_the_stable_twins() {
         .iter()
         .map(|program| examples().join(&program.twin))
         .collect();
-    let scanned = scan_all(&python, &files);
+    let scanned = scan_all(&python, "torch", &files);
     assert_eq!(scanned.len(), files.len());
     let alarms: Vec<String> = scanned
         .iter()
@@ -157,7 +170,7 @@ fn ordinary_programs_raise_no_alarm() {
         .filter(|path| path.extension().is_some_and(|extension| extension == "py"))
         .collect();
     files.sort();
-    let scanned = scan_all(&python, &files);
+    let scanned = scan_all(&python, "torch", &files);
     assert_eq!(scanned.len(), files.len());
     for scanned in scanned {
         assert!(

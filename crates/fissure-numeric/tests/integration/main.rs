@@ -1,9 +1,10 @@
-//! Scans of real programs with PyTorch, where it can be had.
+//! Scans of real programs, with the libraries that can be had.
 
 mod configuration;
 mod examples;
 mod inputs;
 mod interrupt;
+mod libraries;
 mod odd_programs;
 mod oracles;
 mod reproducers;

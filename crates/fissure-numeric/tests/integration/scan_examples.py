@@ -1,12 +1,15 @@
-"""Scans many programs in one interpreter, so that torch is imported once.
+"""Scans many programs in one interpreter, so that the library is imported once.
 
-    python scan_examples.py RUNTIME_FOLDER OUTPUT_FOLDER REGISTRY.json PROGRAM...
+    python scan_examples.py RUNTIME_FOLDER OUTPUT_FOLDER REGISTRY.json LIBRARY PROGRAM...
+
+A program whose name begins with `--tf1:` is scanned with that flag.
 
 One JSON line per program: its findings and notes, and for each finding the exit code of its
 reproduce.py (run here too, as a script of its own).
 """
 
 import contextlib
+import importlib
 import io
 import json
 import os
@@ -15,12 +18,31 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 
-import torch
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+LIBRARY = importlib.import_module(sys.argv[4])
+import numpy
 
-from fissure_scan.session import Session
 
-torch.set_num_threads(1)
-OUTPUT, PROGRAMS = sys.argv[2], sys.argv[4:]
+def fork_reproducers():
+    """A process that has only imported the library and runs each script in a fork of its own: what
+    a scan replaces in these libraries stays replaced, and importing them takes seconds."""
+    asking, answering = os.pipe(), os.pipe()
+    if os.fork():
+        return os.fdopen(asking[1], "w"), os.fdopen(answering[0])
+    os.close(asking[1])
+    for line in os.fdopen(asking[0]):
+        child = os.fork()
+        if not child:
+            sink = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(sink, 1)
+            os.dup2(sink, 2)
+            os._exit(run_script(line.strip()) or 0)
+        status = os.waitpid(child, 0)[1]
+        os.write(answering[1], b"%d\n" % (status >> 8))
+    os._exit(0)
+
+
+OUTPUT, PROGRAMS = sys.argv[2], sys.argv[5:]
 with open(sys.argv[3], encoding="utf-8") as handle:
     REGISTRY = json.load(handle)
 CONFIG = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,
@@ -37,23 +59,35 @@ class Events:
         self.seen.append(fields)
 
 
-def reproduce(folder):
+def run_script(path):
+    """The exit code of a script that is run here."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            runpy.run_path(os.path.join(folder, "reproduce.py"), run_name="__main__")
+            runpy.run_path(path, run_name="__main__")
     except SystemExit as stop:
         return stop.code
     return None
 
 
+def reproduce(folder):
+    path = os.path.join(folder, "reproduce.py")
+    if REPRODUCERS is None:
+        return run_script(path)
+    REPRODUCERS.write(path + "\n")
+    REPRODUCERS.flush()
+    return int(ANSWERS.readline())
+
+
 def scan(file):
+    tf1 = file.startswith("--tf1:")
+    file = file[len("--tf1:"):] if tf1 else file
     os.chdir(os.path.dirname(file))
     output = os.path.join(OUTPUT, os.path.basename(file))
     plan = {"file": file, "module": None, "function": None, "arguments": [],
             "root": os.path.dirname(file), "directory": os.path.dirname(file), "regions": False,
             "timeout": 60, "own_run_timeout": 120, "level": 4, "inputs": {}, "freeze": [],
             "weights": False, "strict": False, "output": output, "registry": REGISTRY,
-            "config": CONFIG}
+            "config": CONFIG, "tf1": tf1}
     events = Events()
     session = Session(plan, events)
     if session.start():
@@ -77,6 +111,13 @@ def scan(file):
             })
     return answer
 
+
+if sys.argv[4] == "torch":
+    LIBRARY.set_num_threads(1)
+    REPRODUCERS = ANSWERS = None
+else:
+    REPRODUCERS, ANSWERS = fork_reproducers()
+from fissure_scan.session import Session
 
 for program in PROGRAMS:
     print(json.dumps(scan(program)), flush=True)

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fissure_numeric::scan::{
     Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanTarget, SiteEvent,
-    scan, write_output,
+    imported, scan, write_output,
 };
 
 use super::scan_console::Console;
@@ -51,6 +51,10 @@ pub struct ScanArgs {
     /// Count failures at magnitudes where correct code fails too
     #[arg(long)]
     strict: bool,
+
+    /// The program is written for TensorFlow 1: `import tensorflow` gives it that version's names
+    #[arg(long)]
+    tf1: bool,
 
     /// Save each checked fix as a patch
     #[arg(long)]
@@ -124,6 +128,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     options.freeze = args.freeze;
     options.weights = args.weights;
     options.strict = args.strict;
+    options.tf1 = args.tf1;
     options.layout = match args.layout {
         LayoutArg::Fissure => Layout::Fissure,
         LayoutArg::Softassertion => Layout::SoftAssertion,
@@ -199,15 +204,21 @@ fn understood(console: &Console, sites: &[SiteEvent], inputs: &[InputEvent]) {
     console.inputs(inputs);
 }
 
-/// A script that never mentions torch needs NumPy only.
+/// The library whose interpreter runs the target: what it imports. A program that names none needs
+/// NumPy only, unless it may get torch from a module of its own.
 fn library_of(target: &ScanTarget) -> &'static str {
     let file = match target {
-        ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => file,
-        ScanTarget::ModuleFunction { .. } => return "torch",
+        ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => file.clone(),
+        ScanTarget::ModuleFunction { module, .. } => PathBuf::from(module.replace('.', "/") + ".py"),
     };
-    match std::fs::read(file) {
-        Ok(bytes) if !String::from_utf8_lossy(&bytes).contains("torch") => "numpy",
-        _ => "torch",
+    let Ok(bytes) = std::fs::read(file) else {
+        return "torch";
+    };
+    let source = String::from_utf8_lossy(&bytes);
+    match imported(&source).first() {
+        Some(library) => library.package(),
+        None if source.contains("torch") => "torch",
+        None => "numpy",
     }
 }
 

@@ -6,6 +6,7 @@
 //! `exp` and is rewritten at `log`.
 
 mod clamp;
+pub(super) mod dialect;
 mod difference;
 mod division;
 mod exponential;

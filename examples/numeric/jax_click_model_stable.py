@@ -1,0 +1,16 @@
+"""A click model in JAX: log(1 - p) as the logarithm of the opposite sigmoid."""
+
+import jax
+import jax.numpy as jnp
+
+keys = jax.random.split(jax.random.PRNGKey(1), 2)
+scores = jax.random.normal(keys[0], (20,))  # input
+clicked = (jnp.arange(20) % 2).astype(jnp.float32)
+
+
+def loss(scores):
+    missed = jax.nn.log_sigmoid(-scores)
+    return -jnp.mean(clicked * jax.nn.log_sigmoid(scores) + (1.0 - clicked) * missed)
+
+
+print(f"loss {loss(scores):.4f}")

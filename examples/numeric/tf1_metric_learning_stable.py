@@ -1,0 +1,24 @@
+"""A learned metric in TensorFlow 1: a square root that stays away from zero."""
+
+import numpy as np
+import tensorflow.compat.v1 as tf
+
+tf.disable_v2_behavior()
+generator = np.random.default_rng(27)
+left = generator.normal(size=(8, 3)).astype("float32")  # input
+right = generator.normal(size=(8, 3)).astype("float32")
+
+first = tf.placeholder(tf.float32, [None, 3])
+second = tf.placeholder(tf.float32, [None, 3])
+metric = tf.Variable(np.eye(3, dtype="float32"))
+apart = tf.clip_by_value(first - second, -1e6, 1e6)
+squares = tf.reduce_sum(tf.square(tf.matmul(apart, metric)), axis=1)
+distance = tf.sqrt(squares + 1e-6)
+loss = tf.reduce_mean(distance)
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    for step in range(2):
+        _, value = session.run([train, loss], feed_dict={first: left, second: right})
+        print("loss %.4f" % value)

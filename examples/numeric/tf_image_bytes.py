@@ -1,0 +1,10 @@
+"""Sharpened images as bytes in TensorFlow: what does not fit wraps around."""
+
+import tensorflow as tf
+
+images = tf.random.uniform((2, 6, 6))  # input
+
+blurred = tf.reduce_mean(images, axis=2, keepdims=True)
+sharpened = images + 0.5 * (images - blurred)
+pixels = tf.cast(sharpened * 255.0, tf.uint8)  # unstable
+print(f"mean {float(tf.reduce_mean(tf.cast(pixels, tf.float32))):.2f}")
