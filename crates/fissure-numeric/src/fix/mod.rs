@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
 use crate::analysis::{Analysis, Site};
-use rules::dialect::Dialect;
 use crate::registry::Registry;
+use rules::dialect::Dialect;
 
 /// Replaces the bytes from `start` to `end` of a source by `text`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,8 +18,8 @@ mod runtime;
 use std::time::Duration;
 
 pub use config::{Config, ConfigError, LogFormat};
-pub use library::{Library, imported};
 pub use event::{InputEvent, OwnRun, SiteEvent};
+pub use library::{Library, imported};
 pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
 pub use output::{OutputError, write_output};
 pub use process::interrupt;

@@ -209,7 +209,9 @@ fn understood(console: &Console, sites: &[SiteEvent], inputs: &[InputEvent]) {
 fn library_of(target: &ScanTarget) -> &'static str {
     let file = match target {
         ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => file.clone(),
-        ScanTarget::ModuleFunction { module, .. } => PathBuf::from(module.replace('.', "/") + ".py"),
+        ScanTarget::ModuleFunction { module, .. } => {
+            PathBuf::from(module.replace('.', "/") + ".py")
+        }
     };
     let Ok(bytes) = std::fs::read(file) else {
         return "torch";

@@ -132,7 +132,8 @@ fn of_logarithm<'a>(
     if let Some((softmax, through)) = context.followed_operation(chosen, &["softmax"]) {
         let arguments = arguments_text(context, &softmax)?;
         let text = dialect.call(context, dialect.log_softmax, &arguments) + &subscript;
-        let why = "A softmax that underflows is 0 and its logarithm -inf; log_softmax never forms it.";
+        let why =
+            "A softmax that underflows is 0 and its logarithm -inf; log_softmax never forms it.";
         return Some((
             "log_softmax",
             rewrite(root, "use log_softmax", why, text, &[through]),
@@ -273,7 +274,10 @@ fn guards<'a>(
     let (rule, rewrites): (&'static str, Vec<Option<Rewrite<'a>>>) = match operation.name.as_str() {
         "log" | "log2" | "log10" => {
             let why = "The logarithm of 0 is -inf. The floor changes nothing that is above it.";
-            ("log_clamp", vec![floor(0, "1e-30", why), floor(0, "1e-7", why)])
+            (
+                "log_clamp",
+                vec![floor(0, "1e-30", why), floor(0, "1e-7", why)],
+            )
         }
         "sqrt" | "rsqrt" => {
             let why = "The square root has no finite slope at 0.";
