@@ -25,6 +25,7 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     for (name, text) in [
         ("page.html", include_str!("../templates/page.html")),
         ("overview.html", include_str!("../templates/overview.html")),
+        ("charts.html", include_str!("../templates/charts.html")),
         ("tables.html", include_str!("../templates/tables.html")),
     ] {
         templates
@@ -56,6 +57,7 @@ pub fn live_parts(run: &Run) -> LiveParts {
     LiveParts {
         state: view::state_name(run),
         overview: template("overview.html", &context),
+        charts: template("charts.html", &context),
         tables: template("tables.html", &context),
     }
 }
@@ -64,6 +66,7 @@ pub fn live_parts(run: &Run) -> LiveParts {
 pub struct LiveParts {
     state: &'static str,
     overview: String,
+    charts: String,
     tables: String,
 }
 

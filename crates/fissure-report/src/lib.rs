@@ -1,9 +1,12 @@
 //! What people and machines read: terminal output and JSON.
 
+pub mod diff;
 pub mod export;
 pub mod html;
+pub mod index;
 mod progress;
 pub mod run;
+pub mod serve;
 mod table;
 pub mod words;
 

@@ -9,7 +9,11 @@ use crate::run::{Run, RunKind, RunState};
 /// What was done and what came of it, a few sentences that need no other knowledge.
 pub fn summary(run: &Run) -> Vec<String> {
     let totals = &run.totals;
-    let time = human_duration(Duration::try_from_secs_f64(totals.seconds).unwrap_or_default());
+    // Logs of early versions say nothing about time.
+    let time = match Duration::try_from_secs_f64(totals.seconds) {
+        Ok(time) if !time.is_zero() => format!(" in {}", human_duration(time)),
+        _ => String::new(),
+    };
     let mut sentences = Vec::new();
     let library = if run.info.library_version.is_empty() {
         run.info.library.clone()
@@ -18,7 +22,7 @@ pub fn summary(run: &Run) -> Vec<String> {
     };
     match run.info.kind {
         RunKind::Scan => sentences.push(format!(
-            "The program was run {} in {time} with {library}.",
+            "The program was run {}{time} with {library}.",
             counted(totals.inputs, "time")
         )),
         RunKind::Fuzz => {
@@ -27,7 +31,7 @@ pub fn summary(run: &Run) -> Vec<String> {
                 _ => String::new(),
             };
             sentences.push(format!(
-                "{} tried on {} of {library} in {time}{rate}.",
+                "{} tried on {} of {library}{time}{rate}.",
                 plural_verb(totals.inputs, "input"),
                 counted(totals.apis, "API"),
             ));

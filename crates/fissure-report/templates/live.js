@@ -29,36 +29,51 @@
     return [make("p", {}, button), result];
   };
 
-  let asked = false;
+  let seen = null;
+  let findingsChanged = true;
+  const fill = async () => {
+    const parts = await get("api/parts");
+    // These come from the server's templates, which escape everything that a run brings.
+    $("overview").innerHTML = parts.overview;
+    $("pictures").innerHTML = parts.charts;
+    $("tables").innerHTML = parts.tables;
+    $("state").textContent = parts.state;
+    $("state").dataset.state = parts.state;
+    page.setApis(await get("api/apis"));
+    if (!findingsChanged) return;
+    findingsChanged = false;
+    const first = document.documentElement.dataset.filled === undefined;
+    const known = new Set(page.list().map((finding) => finding.id));
+    const rows = await get("api/findings");
+    page.setFindings(rows);
+    document.documentElement.dataset.filled = "yes";
+    const counted = rows.filter((row) => !row.note).length;
+    document.title = counted + (counted === 1 ? " finding" : " findings") + " · " + document.title.split(" · ").slice(1).join(" · ");
+    if (!first) for (const row of rows) if (!known.has(row.id)) document.getElementById("finding-" + row.id)?.classList.add("new");
+  };
+
+  let busy = false;
   let again = false;
   const refresh = async () => {
-    if (asked) { again = true; return; }
-    asked = true;
+    if (busy) { again = true; return; }
+    busy = true;
     try {
-      const parts = await get("api/parts");
-      // Both come from the server's templates, which escape everything that a run brings.
-      $("overview").innerHTML = parts.overview;
-      $("tables").innerHTML = parts.tables;
-      $("state").textContent = parts.state;
-      $("state").dataset.state = parts.state;
-      page.setApis(await get("api/apis"));
-      const known = new Set(page.list().map((finding) => finding.id));
-      const rows = await get("api/findings");
-      const first = document.documentElement.dataset.filled === undefined;
-      page.setFindings(rows);
-      document.documentElement.dataset.filled = "yes";
-      const counted = rows.filter((row) => !row.note).length;
-      document.title = counted + (counted === 1 ? " finding" : " findings") + " · " + document.title.split(" · ").slice(1).join(" · ");
-      if (!first) for (const row of rows) if (!known.has(row.id)) document.getElementById("finding-" + row.id)?.classList.add("new");
+      await fill();
     } catch (error) {
+      findingsChanged = true;
       $("connection").textContent = "not up to date: " + error.message;
     }
-    asked = false;
+    busy = false;
     if (again) { again = false; setTimeout(refresh, 300); }
   };
 
   const events = new EventSource(address("api/events"));
-  events.addEventListener("open", () => { $("connection").textContent = "live"; $("connection").dataset.live = ""; refresh(); });
-  events.addEventListener("change", refresh);
+  events.addEventListener("open", () => { $("connection").textContent = "live"; $("connection").dataset.live = ""; seen = null; });
+  events.addEventListener("change", (event) => {
+    const now = JSON.parse(event.data);
+    findingsChanged ||= seen === null || seen.findings !== now.findings || seen.generation !== now.generation;
+    seen = now;
+    refresh();
+  });
   events.addEventListener("error", () => { $("connection").textContent = "the server is gone: trying again"; delete $("connection").dataset.live; });
 })();

@@ -293,14 +293,12 @@ fn growth(run: &Run) -> Vec<Chart> {
     }
     let chart = |title: &'static str, of: fn(&TimelinePoint) -> u64, sum: bool| {
         let mut total = 0;
-        let values = timeline
-            .points
-            .iter()
-            .map(|point| {
-                total = if sum { total + of(point) } else { of(point) };
-                total as f64
-            })
-            .collect();
+        // Nothing at first.
+        let mut values = vec![0.0];
+        values.extend(timeline.points.iter().map(|point| {
+            total = if sum { total + of(point) } else { of(point) };
+            total as f64
+        }));
         let series = Series {
             name: title,
             class: "growth",

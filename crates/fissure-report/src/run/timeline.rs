@@ -70,7 +70,7 @@ impl Clock {
 impl Default for Timeline {
     fn default() -> Self {
         Timeline {
-            step: 1.0,
+            step: 0.25,
             points: Vec::new(),
             clock: Clock::default(),
             reached: HashMap::new(),

@@ -1,0 +1,131 @@
+//! `fissure diff`: what changed from one run to another.
+
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use comfy_table::{Table, presets};
+use fissure_report::diff::{Diff, TotalsRow, diff};
+
+use super::report;
+use crate::exit_status::ExitStatus;
+
+/// Show new, gone and changed findings of two runs, validity and speed
+///
+/// A finding is the same in both when it has the same id. Exit code 1 when RUN2 has new findings, 0
+/// when not. Notes are left out.
+#[derive(Args, Debug)]
+pub struct DiffArgs {
+    /// Folder of the earlier run
+    #[arg(value_name = "RUN1")]
+    before: PathBuf,
+
+    /// Folder of the later run
+    #[arg(value_name = "RUN2")]
+    after: PathBuf,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Rows of the table of validity; JSON has all.
+const SHOWN: usize = 20;
+
+pub fn run(args: DiffArgs) -> anyhow::Result<ExitCode> {
+    let before = report::open(&args.before)?.into_run();
+    let after = report::open(&args.after)?.into_run();
+    let diff = diff(&before, &after);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&diff)?);
+    } else {
+        show(&diff);
+    }
+    let status = if diff.new.is_empty() {
+        ExitStatus::NoFinding
+    } else {
+        ExitStatus::Findings
+    };
+    Ok(status.into())
+}
+
+fn show(diff: &Diff) {
+    for finding in &diff.new {
+        println!("new      {}  {}", finding.id, finding.call);
+    }
+    for gone in &diff.gone {
+        let why = if gone.not_tried {
+            "  (its API was not tried)"
+        } else {
+            ""
+        };
+        println!("gone     {}{why}", gone.finding.id);
+    }
+    for changed in &diff.changed {
+        println!(
+            "changed  {}  {}",
+            changed.id,
+            changed.differences.join("; ")
+        );
+    }
+    if diff.new.len() + diff.gone.len() + diff.changed.len() > 0 {
+        println!();
+    }
+    for change in diff.validity.iter().take(SHOWN) {
+        println!(
+            "validity {}  {:.1} % → {:.1} %",
+            change.api, change.before, change.after
+        );
+    }
+    if diff.validity.len() > SHOWN {
+        println!("validity of {} more (--json)", diff.validity.len() - SHOWN);
+    }
+    if !diff.validity.is_empty() {
+        println!();
+    }
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header([
+        "run",
+        "library",
+        "APIs",
+        "inputs",
+        "findings",
+        "valid accepted",
+        "inputs/s",
+        "inputs/s of a worker",
+    ]);
+    for row in &diff.totals {
+        table.add_row(cells(row));
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    for line in table.lines() {
+        println!("{}", line.trim_end());
+    }
+    println!(
+        "\n{} new, {} gone, {} changed, {} the same",
+        diff.new.len(),
+        diff.gone.len(),
+        diff.changed.len(),
+        diff.same
+    );
+}
+
+fn cells(row: &TotalsRow) -> [String; 8] {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.0}"));
+    [
+        row.name.clone(),
+        row.library.clone(),
+        row.apis.to_string(),
+        row.inputs.to_string(),
+        row.findings.to_string(),
+        row.conforming_percent
+            .map_or_else(String::new, |percent| format!("{percent:.1} %")),
+        number(row.inputs_per_second),
+        number(row.inputs_per_busy_second),
+    ]
+}
