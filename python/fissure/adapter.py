@@ -60,6 +60,14 @@ class Adapter:
         something between construction and call."""
         return found
 
+    def compiled(self, target):
+        """The target as the library's compiler runs it."""
+        raise TypeError("%s has no compiler that Fissure knows" % self.tensors())
+
+    def traced(self, target):
+        """The target as far as the compiler looks at it before anything is computed."""
+        raise TypeError("%s has no compiler that Fissure knows" % self.tensors())
+
     def dense(self, code, shape, strides, offset):
         """A tensor that owns its memory, copied from the arena; `offset` counts elements."""
         raise TypeError("%s has no tensors" % self.package)
@@ -86,6 +94,10 @@ class Adapter:
 
     def leaf_has_nan(self, value):
         return isinstance(value, (float, complex)) and value != value
+
+    def by_name_only(self, path):
+        """Does the object refuse arguments by position, whatever its signature says?"""
+        return False
 
     def signature(self, target):
         """An `inspect.Signature` for an object that Python itself knows none of, or None."""

@@ -52,6 +52,34 @@ class JaxAdapter(NumpyAdapter):
             if getattr(config, switch, False):
                 config.update(switch, False)
 
+    def compiled(self, target):
+        return self.by(lambda function, arrays: self.library.jit(function)(*arrays), target)
+
+    def traced(self, target):
+        """Where JAX rejects calls; computing takes a compilation for each new shape."""
+        return self.by(lambda function, arrays: self.library.eval_shape(function, *arrays), target)
+
+    def by(self, run, target):
+        """Arrays are what the compiled function takes; everything else is part of it."""
+        tree = self.library.tree_util
+        is_array = lambda value: isinstance(value, (self.library.Array, self.numpy.ndarray))
+
+        def call(*arguments, **keywords):
+            leaves, structure = tree.tree_flatten(
+                (arguments, keywords), is_leaf=lambda value: value is None
+            )
+            arrays = [leaf for leaf in leaves if is_array(leaf)]
+
+            def function(*given):
+                given = iter(given)
+                filled = [next(given) if is_array(leaf) else leaf for leaf in leaves]
+                arguments, keywords = tree.tree_unflatten(structure, filled)
+                return target(*arguments, **keywords)
+
+            return run(function, arrays)
+
+        return call
+
     def dense(self, code, shape, strides, offset):
         self.dtypes[code]
         return self.put(NumpyAdapter.dense(self, code, shape, strides, offset))

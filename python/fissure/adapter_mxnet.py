@@ -102,6 +102,17 @@ class MxnetAdapter(NumpyAdapter):
 
         return call
 
+    def compiled(self, target):
+        """A layer that MXNet turns into a graph; functions have no other way to run."""
+
+        def call(*arguments, **keywords):
+            result = target(*arguments, **keywords)
+            if isinstance(result, self.library.gluon.HybridBlock):
+                result.hybridize()
+            return result
+
+        return call
+
     def leaf_has_nan(self, value):
         if isinstance(value, self.library.nd.NDArray):
             value = value.asnumpy()

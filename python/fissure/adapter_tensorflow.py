@@ -84,6 +84,26 @@ class TensorflowAdapter(NumpyAdapter):
         if backend.image_data_format() != "channels_last":
             backend.set_image_data_format("channels_last")
 
+    def compiled(self, target):
+        """A new graph for each call: what an earlier one was traced with is no part of this one."""
+        function = self.library.function
+        if isinstance(target, type):
+            return lambda *arguments, **keywords: function(target(*arguments, **keywords))
+        return lambda *arguments, **keywords: function(target)(*arguments, **keywords)
+
+    def traced(self, target):
+        function = self.library.function
+        if isinstance(target, type):
+            return lambda *arguments, **keywords: function(
+                target(*arguments, **keywords)
+            ).get_concrete_function
+        return lambda *arguments, **keywords: function(target).get_concrete_function(
+            *arguments, **keywords
+        )
+
+    def by_name_only(self, path):
+        return path.startswith("tensorflow.raw_ops.")
+
     def tensor(self, array):
         if self.quick is not None:
             return self.quick(array, self.place, None)

@@ -59,6 +59,10 @@ def describe(adapter, path):
         answer["callable"] = callable(target)
         answer["is_class"] = isinstance(target, type)
         answer["params"] = parameters(adapter, target)
+        if adapter.by_name_only(path):
+            for parameter in answer["params"] or ():
+                if parameter["kind"] == "positional_or_keyword":
+                    parameter["kind"] = "keyword_only"
     except BaseException as error:
         answer["missing"] = "%s: %s" % (name_of(error), message_of(error))
     return json.dumps(answer).encode("ascii")

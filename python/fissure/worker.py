@@ -36,7 +36,10 @@ TEXT = 3  # bytes of text in use
 BEGAN = 4  # when the call of the current input began, on the monotonic clock
 HEADER_WORDS = 8
 
+#: Bits of the flags of a message.
 CHECK_NAN = 1
+COMPILED = 2
+TRACED = 4
 #: How long a thread that an input started is waited for, so that its crash is this input's crash.
 THREAD_GRACE = 0.25
 THREAD_STEP = 0.002
@@ -99,7 +102,7 @@ class Worker:
                 # inputs that have no part in it.
                 return
 
-    def prepare(self, path):
+    def prepare(self, path, flags=0):
         """State that an earlier input may have spoilt; then the object to call, or the error."""
         try:
             os.chdir(self.folder)
@@ -116,17 +119,23 @@ class Worker:
             gc.disable()
         try:
             self.adapter.reset()
-            if path not in self.targets:
-                self.targets[path] = self.adapter.target(resolve(path))
+            way = flags & (COMPILED | TRACED)
+            if (path, way) not in self.targets:
+                target = self.adapter.target(resolve(path))
+                if way == COMPILED:
+                    target = self.adapter.compiled(target)
+                elif way == TRACED:
+                    target = self.adapter.traced(target)
+                self.targets[path, way] = target
         except Exception as error:
             return None, error
-        return self.targets[path], None
+        return self.targets[path, way], None
 
     def run(self, start, end, flags, table, path):
         words = self.words
         words[BEGAN] = time.perf_counter_ns()
         words[CURRENT] = start + 1
-        target, problem = self.prepare(path)
+        target, problem = self.prepare(path, flags)
         if problem is not None:
             return self.fail_all(start, end, problem)
         # Everything the loop touches is local: a lookup saved is a nanosecond saved per input.

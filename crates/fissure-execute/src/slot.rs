@@ -194,6 +194,7 @@ impl Slot {
             start,
             end,
             check_nan: batch.check_nan,
+            way: batch.api.way,
             table: self.encoder.table(),
             path: &batch.api.path,
             oracles: &batch.oracles,

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use fissure_model::Way;
 use rustix::process::Signal;
 
 use crate::autopsy::Tracer;
@@ -24,7 +25,10 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// For a hanging worker to print its stack.
 const INTERROGATION: Duration = Duration::from_millis(50);
+// Bits of a message's flags, those of `worker.py`.
 const CHECK_NAN: i128 = 1;
+const COMPILED: i128 = 2;
+const TRACED: i128 = 4;
 
 /// The inputs `start..end` of what is in the arena.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,7 @@ pub struct Message<'a> {
     pub start: usize,
     pub end: usize,
     pub check_nan: bool,
+    pub way: Way,
     /// Where the table of objects begins.
     pub table: usize,
     pub path: &'a str,
@@ -328,7 +333,12 @@ fn encode(message: Message<'_>) -> Vec<u8> {
     marshal.integer(message.sequence.into());
     marshal.integer(message.start as i128);
     marshal.integer(message.end as i128);
-    marshal.integer(if message.check_nan { CHECK_NAN } else { 0 });
+    let way = match message.way {
+        Way::Eager => 0,
+        Way::Compiled => COMPILED,
+        Way::Traced => TRACED,
+    };
+    marshal.integer(way + if message.check_nan { CHECK_NAN } else { 0 });
     marshal.integer(message.table as i128);
     marshal.text(message.path);
     marshal.tuple(message.oracles.len());

@@ -12,7 +12,28 @@ use serde_json::json;
 use crate::error::LearnError;
 use crate::params::Observed;
 
-const SCRIPT: &str = include_str!("../../../python/fissure/seeds.py");
+/// The script that asks the sample database of PyTorch.
+const DATABASE: [(&str, &str); 1] =
+    [("seeds.py", include_str!("../../../python/fissure/seeds.py"))];
+/// The script for libraries without one, and what it imports.
+const TYPED: [(&str, &str); 4] = [
+    (
+        "seeds_typed.py",
+        include_str!("../../../python/fissure/seeds_typed.py"),
+    ),
+    (
+        "seeds_examples.py",
+        include_str!("../../../python/fissure/seeds_examples.py"),
+    ),
+    (
+        "seeds_library.py",
+        include_str!("../../../python/fissure/seeds_library.py"),
+    ),
+    (
+        "seeds_registry.py",
+        include_str!("../../../python/fissure/seeds_registry.py"),
+    ),
+];
 /// Tensors of more elements are left out: they cost more than they tell.
 const ELEMENTS: u64 = 2048;
 
@@ -29,9 +50,10 @@ pub struct Seeds {
 
 impl Seeds {
     /// Asks the library's own sample database, in one process for all APIs. `apis` are their names,
-    /// `None` means all that it knows.
+    /// `None` means all that it knows. A library without one is asked by examples and small values.
     pub fn from_database(
         python: &Path,
+        package: &str,
         scratch: &Path,
         apis: Option<&[String]>,
         most: usize,
@@ -44,9 +66,23 @@ impl Seeds {
         let folder = folder
             .canonicalize()
             .map_err(LearnError::file("find", &folder))?;
-        let script = scratch.join("seeds.py");
-        std::fs::write(&script, SCRIPT).map_err(LearnError::file("write", &script))?;
-        let request = json!({ "apis": apis, "most": most, "elements": ELEMENTS, "folder": folder });
+        let files: &[(&str, &str)] = if package == "torch" {
+            &DATABASE
+        } else {
+            &TYPED
+        };
+        for (name, text) in files {
+            let path = scratch.join(name);
+            std::fs::write(&path, text).map_err(LearnError::file("write", &path))?;
+        }
+        let script = scratch.join(files[0].0);
+        let request = json!({
+            "package": package,
+            "apis": apis,
+            "most": most,
+            "elements": ELEMENTS,
+            "folder": folder,
+        });
         let options = ScriptOptions {
             timeout: Duration::from_secs(1800),
             memory_limit: 8 << 30,

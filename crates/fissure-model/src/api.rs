@@ -19,6 +19,29 @@ pub struct Api {
     pub version: String,
     /// A class that is constructed first and whose object is then called with an input.
     pub layer: bool,
+    /// How it is called.
+    #[serde(default, skip_serializing_if = "Way::is_eager")]
+    pub way: Way,
+}
+
+/// How an API is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// As the user's code calls it.
+    #[default]
+    Eager,
+    /// By the library's compiler: `tf.function`, `jax.jit`, a hybridised layer of MXNet.
+    Compiled,
+    /// Only as far as the compiler's look at shapes and dtypes, where most libraries reject a call;
+    /// nothing is computed.
+    Traced,
+}
+
+impl Way {
+    pub fn is_eager(&self) -> bool {
+        *self == Way::Eager
+    }
 }
 
 /// A parameter as the installed library declares it.

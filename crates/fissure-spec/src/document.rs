@@ -120,7 +120,7 @@ pub(crate) fn read(path: &Path, root: &Node) -> Result<(Spec, Vec<Warning>), Spe
         package,
         version: informative(&mut reader, root, "version"),
         layer: reader.flag(root.get("layer_constructor"), "layer_constructor"),
-        tensors: None,
+        ..Api::default()
     };
     check_names(&mut reader, root, &api, &layer_params);
     let aliases = match root.get("aliases") {

@@ -31,8 +31,7 @@ pub fn api(package: &str, name: &str) -> Arc<Api> {
         package: package.into(),
         path: format!("{package}.{name}"),
         version: "1".into(),
-        layer: false,
-        tensors: None,
+        ..Api::default()
     })
 }
 

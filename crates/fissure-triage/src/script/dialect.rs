@@ -23,6 +23,11 @@ pub trait Dialect: Sync {
     /// Source of a function `leaf_holds_nan(value)` for a value that is not a container.
     fn nan_function(&self) -> &'static str;
 
+    /// An expression for a function, as the library's compiler runs it.
+    fn compiled(&self, _writer: &mut Writer, target: &str) -> String {
+        target.to_owned()
+    }
+
     /// A statement between the construction of a `layer` and its call.
     fn after_construction(&self) -> Option<&'static str> {
         None

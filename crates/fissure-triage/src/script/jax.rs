@@ -18,7 +18,35 @@ const NAN: &str = r#"def leaf_holds_nan(value):
     return isinstance(value, (float, complex)) and value != value
 "#;
 
+const COMPILED: &str = r#"def compiled(function):
+    """By `jax.jit`: arrays are its inputs, everything else is part of the function."""
+    import numpy
+
+    def is_array(value):
+        return isinstance(value, (jax.Array, numpy.ndarray))
+
+    def run(*arguments, **keywords):
+        leaves, structure = jax.tree_util.tree_flatten(
+            (arguments, keywords), is_leaf=lambda value: value is None
+        )
+
+        def inner(*given):
+            given = iter(given)
+            filled = [next(given) if is_array(leaf) else leaf for leaf in leaves]
+            arguments, keywords = jax.tree_util.tree_unflatten(structure, filled)
+            return function(*arguments, **keywords)
+
+        return jax.jit(inner)(*[leaf for leaf in leaves if is_array(leaf)])
+
+    return run
+"#;
+
 impl Dialect for Jax {
+    fn compiled(&self, writer: &mut Writer, target: &str) -> String {
+        writer.helper(COMPILED);
+        format!("compiled({target})")
+    }
+
     fn tensor(&self, writer: &mut Writer, tensor: &TensorValue) -> String {
         format!("jax.device_put({})", numpy::array(writer, tensor))
     }

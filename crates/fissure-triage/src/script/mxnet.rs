@@ -16,7 +16,19 @@ const NAN: &str = r#"def leaf_holds_nan(value):
     return isinstance(value, (float, complex)) and value != value
 "#;
 
+const HYBRIDIZED: &str = r#"def hybridized(target):
+    """A layer as a graph; functions have no other way to run."""
+    if isinstance(target, mxnet.gluon.HybridBlock):
+        target.hybridize()
+    return target
+"#;
+
 impl Dialect for Mxnet {
+    fn compiled(&self, writer: &mut Writer, target: &str) -> String {
+        writer.helper(HYBRIDIZED);
+        format!("hybridized({target})")
+    }
+
     fn tensor(&self, writer: &mut Writer, tensor: &TensorValue) -> String {
         // Named again: without it everything becomes float32.
         format!(

@@ -56,6 +56,10 @@ fn by_bytes(dtype: Dtype) -> bool {
 }
 
 impl Dialect for Tensorflow {
+    fn compiled(&self, _writer: &mut Writer, target: &str) -> String {
+        format!("tensorflow.function({target})")
+    }
+
     fn tensor(&self, writer: &mut Writer, tensor: &TensorValue) -> String {
         let dtype = self.dtype(writer, tensor.dtype);
         if let Some(plain) = stored_as(tensor.dtype) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use fissure_model::{Api, Argument, ConcreteInput, Passing, Value};
+use fissure_model::{Api, Argument, ConcreteInput, Passing, Value, Way};
 
 use super::dialect::{Dialect, choose};
 use super::{literal, numpy};
@@ -63,16 +63,30 @@ impl Writer {
     pub fn call_function(&mut self, api: &Api, input: &ConcreteInput) -> String {
         let target = self.object(&api.path);
         let mut text = String::from("def call():\n");
-        let call = self.call(&target, &input.arguments);
         match &input.layer_arguments {
-            None => self.returned(&call, &mut text),
+            None => {
+                let target = self.by_way(api, &target);
+                let call = self.call(&target, &input.arguments);
+                self.returned(&call, &mut text);
+            }
             Some(arguments) => {
+                let call = self.call(&target, &input.arguments);
                 self.layer_made(&call, &mut text);
-                let call = self.call("layer", arguments);
+                let layer = self.by_way(api, "layer");
+                let call = self.call(&layer, arguments);
                 self.returned(&call, &mut text);
             }
         }
         text
+    }
+
+    /// What is called in place of `target`, where the worker had it compiled.
+    fn by_way(&mut self, api: &Api, target: &str) -> String {
+        let dialect = self.dialect;
+        match api.way {
+            Way::Eager => target.to_owned(),
+            Way::Compiled | Way::Traced => dialect.compiled(self, target),
+        }
     }
 
     fn layer_made(&self, call: &str, text: &mut String) {

@@ -23,8 +23,7 @@ pub fn api(path: &str) -> Api {
             .into(),
         path: path.into(),
         version: "1".into(),
-        layer: false,
-        tensors: None,
+        ..Api::default()
     }
 }
 

@@ -59,6 +59,10 @@ pub struct FuzzArgs {
     #[arg(long, conflicts_with = "mode")]
     pub ignore: bool,
 
+    /// How APIs are called
+    #[arg(long, value_enum, default_value_t = WayArg::Eager)]
+    pub way: WayArg,
+
     /// Keep constraints that contradict the type their own documentation states
     #[arg(long)]
     pub no_repair: bool,
@@ -181,6 +185,14 @@ pub struct FuzzArgs {
     // Last, because its heading holds for everything after it.
     #[command(flatten)]
     pub target: TargetArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WayArg {
+    /// As they are
+    Eager,
+    /// By the library's compiler: tf.function, jax.jit, hybridised layers of MXNet
+    Compiled,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

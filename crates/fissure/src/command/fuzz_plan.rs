@@ -6,10 +6,10 @@ use std::time::Duration;
 use anyhow::Context;
 use fissure_campaign::{JudgingOptions, RunOptions};
 use fissure_generate::{GenerateOptions, TensorsAs};
-use fissure_model::{Mode, Spec};
+use fissure_model::{Mode, Spec, Way};
 use fissure_spec::{DtypeConfig, Warning};
 
-use super::fuzz_args::{FuzzArgs, GeneratorArg, ModeArg};
+use super::fuzz_args::{FuzzArgs, GeneratorArg, ModeArg, WayArg};
 use super::fuzz_targets::Targets;
 use super::judging::Judging;
 use super::session::{seconds_of, workers};
@@ -115,6 +115,10 @@ impl Plan {
             repairs,
             rules,
         } = Targets::load(args, is_docter)?;
+        let specs = match args.way {
+            WayArg::Eager => specs,
+            WayArg::Compiled => compiled(specs)?,
+        };
         let max_time = max_time.or_else(|| Some(share_of(total_time?, specs.len(), workers)));
         let mut run = RunOptions {
             seed,
@@ -148,6 +152,21 @@ impl Plan {
             workdir,
         })
     }
+}
+
+/// The same APIs, called by their library's compiler.
+fn compiled(mut specs: Vec<Spec>) -> anyhow::Result<Vec<Spec>> {
+    for spec in &mut specs {
+        if !matches!(spec.api.package.as_str(), "tensorflow" | "jax" | "mxnet") {
+            return Err(usage(format!(
+                "--way compiled: {} is not of tensorflow, jax or mxnet (for torch, the oracles jit \
+                 and compile compare the two ways)",
+                spec.api.title
+            )));
+        }
+        spec.api.way = Way::Compiled;
+    }
+    Ok(specs)
 }
 
 /// `API.yaml DTYPES.yml`, as DocTer's driver takes them.

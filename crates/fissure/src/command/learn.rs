@@ -18,6 +18,7 @@ use super::learn_findings::Findings;
 use super::learn_many::Many;
 use super::session::{seconds_of, stop_on_interrupt};
 use crate::exit_status::{ExitStatus, usage};
+use crate::rule_library::api_named;
 use crate::target::{self, TargetArgs};
 
 /// Seeds asked of the library's sample database, per API.
@@ -98,14 +99,22 @@ pub struct LearnArgs {
 }
 
 pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
+    let package = package_of(&args.apis)?;
+    let package = package.as_str();
+    let usual = LearnOptions::default();
     let options = LearnOptions {
         seed: args.seed,
         time: seconds_of(args.time, "--time")?,
+        // A call of JAX costs as much as many of the others.
+        mutants: if package == "jax" {
+            usual.mutants / 4
+        } else {
+            usual.mutants
+        },
         evaluate: args.evaluate,
         model: language_model(&args)?,
-        ..LearnOptions::default()
+        ..usual
     };
-    let package = package_of(&args.apis)?;
     if args.workers == 0 {
         return Err(usage("--workers 0: at least one worker is needed"));
     }
@@ -202,7 +211,7 @@ fn database(
         return Seeds::from_folder(folder);
     }
     eprintln!("fissure: asking the sample database of {package}");
-    let seeds = Seeds::from_database(python, scratch, exact, SEEDS, stop)?;
+    let seeds = Seeds::from_database(python, package, scratch, exact, SEEDS, stop)?;
     if let Some(folder) = kept {
         seeds.keep(folder)?;
     }
@@ -213,9 +222,9 @@ fn is_pattern(api: &str) -> bool {
     api.contains('*')
 }
 
-fn package_of(apis: &[String]) -> anyhow::Result<&str> {
+fn package_of(apis: &[String]) -> anyhow::Result<String> {
     let mut packages = apis.iter().map(|api| match api.split_once('.') {
-        Some((package, _)) => Ok(package),
+        Some(_) => Ok(api_named(api).package),
         None => Err(usage(format!(
             "`{api}`: a name begins with its package, as in torch.add"
         ))),

@@ -10,11 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::anyhow;
 use fissure_execute::{Pool, PoolOptions};
 use fissure_learn::{Invariants, LearnError, LearnOptions, Learned, Observed, Seeds, learn};
-use fissure_model::Api;
+use fissure_model::{Api, Way};
 use serde_json::json;
 
 use super::learn_findings::Findings;
 use super::learn_table::{Record, Table};
+use crate::rule_library::api_named;
 
 /// The APIs to learn, and how.
 pub struct Many<'a> {
@@ -153,11 +154,14 @@ impl Many<'_> {
         };
         observed.extend(self.own.iter().cloned());
         let api = Api {
-            title: name.to_owned(),
-            package: self.pool.package.clone(),
-            path: name.to_owned(),
             layer: observed.iter().any(|seen| seen.call.is_some()),
-            ..Api::default()
+            // JAX compiles for every new shape, and rejects calls before that.
+            way: if self.pool.package == "jax" {
+                Way::Traced
+            } else {
+                Way::Eager
+            },
+            ..api_named(name)
         };
         let learned = learn(pool, api.clone(), &observed, &self.options, self.stop)?;
         Ok((api, learned))

@@ -144,6 +144,23 @@ def leave(value):
         os._exit(255)
 
 
+def inside_the_compiler(value, holder, text, number):
+    """Arrays are symbols here, everything else is what was passed."""
+    assert isinstance(text, str) and isinstance(number, int) and holder[0] is None
+    name = library().__name__
+    if name == "tensorflow":
+        inside = not library().executing_eagerly()
+    else:
+        inside = name == "jax" and all(
+            isinstance(item, library().core.Tracer) for item in (value, holder[1])
+        )
+    if not inside:
+        raise RuntimeError("not compiled")
+    if number == 7:
+        raise ValueError("seven is refused")
+    return value + holder[1]
+
+
 class Layer:
     """For the libraries that have no layers."""
 

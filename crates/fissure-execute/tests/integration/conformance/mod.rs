@@ -106,6 +106,7 @@ const TENSORFLOW: Expected = Expected {
     dtypes: 20,
     sparse: true,
     layer: Some(("tensorflow.keras.layers.Dense", &[3])),
+    compiles: true,
     call: "tensorflow.raw_ops.Abs",
     ..NUMPY
 };
@@ -115,6 +116,7 @@ const JAX_NARROW: Expected = Expected {
     version: "0.7.1",
     dtypes: 11,
     sparse: true,
+    compiles: true,
     call: "jax.numpy.abs",
     ..NUMPY
 };
@@ -135,6 +137,7 @@ const NUMPY: Expected = Expected {
     dtypes: 14,
     sparse: false,
     layer: None,
+    compiles: false,
     call: "numpy.abs",
     environment: &[],
 };

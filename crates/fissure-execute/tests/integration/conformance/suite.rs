@@ -8,7 +8,7 @@ use std::time::Duration;
 use fissure_execute::{Batch, Pool, PoolOptions};
 use fissure_model::{
     Api, Argument, ConcreteInput, Dtype, Execution, Outcome, Passing, TensorData, TensorValue,
-    Value,
+    Value, Way,
 };
 
 use crate::support::{api, input, run};
@@ -26,6 +26,8 @@ pub struct Expected {
     pub sparse: bool,
     /// A layer class and the sizes that construct one which takes a 2 × 4 tensor.
     pub layer: Option<(&'static str, &'static [i128])>,
+    /// Functions run by its compiler, and are traced by it.
+    pub compiles: bool,
     /// A function of one tensor that refuses text.
     pub call: &'static str,
     pub environment: &'static [(&'static str, &'static str)],
@@ -61,6 +63,7 @@ pub fn conforms(python: Option<PathBuf>, expected: &Expected) {
     suite.exceptions_are_told();
     suite.crashes_belong_to_their_input_and_successors_work();
     suite.objects_are_described();
+    suite.compiled_calls_are_compiled();
 }
 
 struct Suite<'a> {
@@ -304,6 +307,43 @@ impl Suite<'_> {
         let executions = self.run(api("checks", "leave"), false, inputs());
         assert_eq!(executions[1].outcome, Outcome::Exit { code: 255 });
         assert_eq!(executions[2].outcome, ACCEPTED);
+    }
+
+    fn compiled_calls_are_compiled(&self) {
+        let value = || Value::Tensor(tensor(Dtype::Float32, &[2], &pattern(Dtype::Float32, 2)));
+        let holder = || Value::List(vec![Value::None, value()]);
+        let of = |way, number| {
+            let arguments = vec![
+                ("value", value()),
+                ("holder", holder()),
+                ("text", text("plain")),
+                ("number", Value::Int(number)),
+            ];
+            let api = Api {
+                way,
+                ..(*api("checks", "inside_the_compiler")).clone()
+            };
+            self.run(Arc::new(api), false, vec![input(0, arguments)])
+                .remove(0)
+                .outcome
+        };
+        for way in [Way::Compiled, Way::Traced] {
+            match (self.expected.compiles, of(way, 1)) {
+                (true, outcome) => assert_eq!(outcome, ACCEPTED, "{way:?}"),
+                // MXNet compiles layers only.
+                (false, outcome) => assert_ne!(outcome, ACCEPTED, "{way:?}"),
+            }
+        }
+        assert!(matches!(
+            of(Way::Eager, 1),
+            Outcome::Rejected(exception) if exception.message.contains("not compiled")
+        ));
+        if self.expected.compiles {
+            assert!(matches!(
+                of(Way::Compiled, 7),
+                Outcome::Rejected(exception) if exception.message.contains("seven")
+            ));
+        }
     }
 
     fn objects_are_described(&self) {
