@@ -1,6 +1,7 @@
 """What the search for seeds needs to know of each library."""
 
 import contextlib
+import fnmatch
 import importlib
 import os
 
@@ -59,9 +60,15 @@ class Library:
         """After the import, before any call."""
 
     def apis(self, asked):
+        """Paths of the named APIs; patterns stand for those that the library has. Without names,
+        all that users call."""
         if asked is None:
-            return self.paths
-        return [self.name + path[len(self.short) :] for path in asked]
+            return [path for path in self.paths if ".raw_ops." not in path]
+        found = []
+        for pattern in asked:
+            path = self.name + pattern[len(self.short) :]
+            found.extend(fnmatch.filter(self.paths, path) if "*" in path else [path])
+        return found
 
     def resolve(self, path):
         found = importlib.import_module(path.split(".")[0])

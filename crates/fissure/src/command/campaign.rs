@@ -146,7 +146,8 @@ fn begin(
                 eprintln!("fissure: asking the sample database of {package}");
             }
             // A library without one has nothing to learn from but what was named.
-            let seeds = campaign_specs::seeds(&python, &path.join(SEEDS_FOLDER), stop).ok();
+            let seeds =
+                campaign_specs::seeds(&package, &python, &path.join(SEEDS_FOLDER), stop).ok();
             unknown = known.add_unknown(args, &package, seeds.as_ref());
         }
     }

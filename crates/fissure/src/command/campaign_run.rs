@@ -67,7 +67,12 @@ impl ShardRun<'_> {
         let learning = Learning {
             package: &self.plan.package,
             python: &self.plan.python,
-            seeds: campaign_specs::seeds(&self.plan.python, &seeds_folder, self.stop)?,
+            seeds: campaign_specs::seeds(
+                &self.plan.package,
+                &self.plan.python,
+                &seeds_folder,
+                self.stop,
+            )?,
             out: &out,
             options: LearnOptions {
                 seed: self.plan.seed,

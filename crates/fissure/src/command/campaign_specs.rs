@@ -151,10 +151,15 @@ fn wanted(args: &CampaignRunArgs, fits: impl Fn(&str) -> bool) -> bool {
 
 /// The calls of the library's sample database: kept in `folder` by another process of the campaign,
 /// or asked for now.
-pub fn seeds(python: &Path, folder: &Path, stop: &Arc<AtomicBool>) -> anyhow::Result<Seeds> {
+pub fn seeds(
+    package: &str,
+    python: &Path,
+    folder: &Path,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Seeds> {
     if !Seeds::are_in(folder) {
         let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-        Seeds::from_database(python, scratch.path(), None, SEEDS, stop)?.keep(folder)?;
+        Seeds::from_database(python, package, scratch.path(), None, SEEDS, stop)?.keep(folder)?;
     }
     Ok(Seeds::from_folder(folder)?)
 }

@@ -205,7 +205,8 @@ fn database(
 ) -> Result<Seeds, LearnError> {
     let patterns = args.apis.iter().any(|api| is_pattern(api));
     // What is kept is kept whole: the next call may name other APIs.
-    let exact = (!patterns && args.database.is_none()).then_some(args.apis.as_slice());
+    let named = !patterns || package != "torch";
+    let exact = (named && args.database.is_none()).then_some(args.apis.as_slice());
     let kept = args.database.as_deref();
     if let Some(folder) = kept.filter(|folder| Seeds::are_in(folder)) {
         return Seeds::from_folder(folder);
