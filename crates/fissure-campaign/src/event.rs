@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use fissure_execute::Busy;
 use fissure_model::{Api, Finding, Signature};
 
 use fissure_triage::Replay;
@@ -44,6 +45,13 @@ pub enum RunEvent<'a> {
     },
     /// A finding turned out to be the failure that another one tells.
     Folded { id: &'a str, into: &'a str },
+    /// Some time has passed: what the workers do, how many failures are being made smaller, how many
+    /// are being tried in fresh processes.
+    Tick {
+        workers: Vec<Option<Busy>>,
+        shrinking: usize,
+        confirming: usize,
+    },
     /// All inputs of an API are done.
     Finished { summary: &'a ApiSummary },
     /// Something the user should know but that does not end the run.

@@ -25,6 +25,8 @@ const LEVEL: i32 = 3;
 pub struct EventLog {
     path: PathBuf,
     file: File,
+    /// Bytes of whole frames.
+    good: u64,
     waiting: Vec<u8>,
     since: Instant,
 }
@@ -48,6 +50,7 @@ impl EventLog {
         Ok(EventLog {
             path,
             file,
+            good: good as u64,
             waiting: Vec::new(),
             since: Instant::now(),
         })
@@ -75,7 +78,13 @@ impl EventLog {
             return Ok(());
         }
         let frame = zstd::bulk::compress(&self.waiting, LEVEL)?;
-        self.file.write_all(&frame)?;
+        if let Err(error) = self.file.write_all(&frame) {
+            // What comes after half a frame could not be read. If this fails too, the next one to
+            // open the log cuts it off.
+            let _ = self.file.set_len(self.good);
+            return Err(error);
+        }
+        self.good += frame.len() as u64;
         self.waiting.clear();
         Ok(())
     }

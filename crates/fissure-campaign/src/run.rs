@@ -33,6 +33,9 @@ use batches::Handed;
 /// How often the loop looks up from waiting, for the clock and for the user's Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
+/// How often the observer is told what goes on.
+const TELLING: Duration = Duration::from_millis(200);
+
 /// How long a new failure waits for a simpler input to show it too.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -148,6 +151,7 @@ impl Campaign<'_> {
             last_served: 0,
             clock: Clock::starting_at(earlier),
             paused: false,
+            ticked: None,
             summary: RunSummary {
                 obstacles: self.pool.info().obstacles.clone(),
                 ..RunSummary::default()
@@ -193,6 +197,8 @@ struct Run<'a> {
     /// Time at work, that of interrupted processes included.
     clock: Clock,
     paused: bool,
+    /// When the observer was last told what goes on.
+    ticked: Option<Instant>,
     summary: RunSummary,
     /// APIs that are done.
     finished: Vec<(usize, ApiSummary)>,
@@ -240,6 +246,7 @@ impl Run<'_> {
         let mut cancelled = false;
         loop {
             self.follow_pause();
+            self.tick();
             if self.stop.load(Ordering::Relaxed) && !cancelled {
                 cancelled = true;
                 self.summary.interrupted = true;
@@ -278,7 +285,9 @@ impl Run<'_> {
                 return Err(CampaignError::Pool(message));
             }
         }
-        while self.triage(TICK)? {}
+        while self.triage(TICK)? {
+            self.tick();
+        }
         self.complete_aliases()?;
         self.fold_findings()?;
         self.tell_known_issues();
@@ -292,6 +301,19 @@ impl Run<'_> {
         }
         self.folder.write_summary(&self.summary)?;
         Ok(std::mem::take(&mut self.summary))
+    }
+
+    /// Tells the observer what goes on, now and then.
+    fn tick(&mut self) {
+        if self.ticked.is_some_and(|last| last.elapsed() < TELLING) {
+            return;
+        }
+        self.ticked = Some(Instant::now());
+        (self.observer)(RunEvent::Tick {
+            workers: self.pool.busy(),
+            shrinking: self.shrinker.as_ref().map_or(0, Shrinker::pending),
+            confirming: self.confirmer.pending(),
+        });
     }
 
     /// Stops or starts the clocks when the user asked for a pause or for its end.

@@ -41,7 +41,7 @@ mod zygote;
 pub use autopsy::check_tracing;
 pub use error::ExecuteError;
 pub use options::{
-    Batch, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,
+    Batch, Busy, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,
 };
 pub use pool::Pool;
 pub use script::{Ended, ScriptOptions, ScriptRun, run_script};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fissure_model::{Api, ConcreteInput, Dtype, Execution, Obstacle};
 
@@ -140,6 +140,15 @@ pub enum Event {
         executions: Vec<Execution>,
         busy: Duration,
     },
+}
+
+/// What a slot of the pool does.
+#[derive(Clone, Debug)]
+pub struct Busy {
+    pub api: Arc<Api>,
+    /// Oracles look at inputs.
+    pub judging: bool,
+    pub since: Instant,
 }
 
 /// Counted over the life of a pool.

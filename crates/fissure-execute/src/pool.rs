@@ -13,7 +13,7 @@ use crate::describer::Describer;
 use crate::environment::make_folders;
 use crate::error::ExecuteError;
 use crate::interpreter;
-use crate::options::{Batch, Event, PoolOptions, PoolStatistics, TargetInfo};
+use crate::options::{Batch, Busy, Event, PoolOptions, PoolStatistics, TargetInfo};
 use crate::slot::Slot;
 use crate::zygote::Zygote;
 
@@ -28,6 +28,8 @@ pub struct Shared {
     cancelled: AtomicBool,
     zygote: Mutex<(u64, Option<Zygote>)>,
     statistics: Mutex<PoolStatistics>,
+    /// What each slot does; `None`: it waits.
+    busy: Mutex<Vec<Option<Busy>>>,
     failure: Mutex<Option<ExecuteError>>,
 }
 
@@ -59,6 +61,13 @@ impl Shared {
 
     pub fn count(&self, change: impl FnOnce(&mut PoolStatistics)) {
         change(&mut lock(&self.statistics));
+    }
+
+    /// Says what a slot does now.
+    pub fn set_busy(&self, slot: usize, busy: Option<Busy>) {
+        if let Some(place) = lock(&self.busy).get_mut(slot) {
+            *place = busy;
+        }
     }
 
     pub fn is_cancelled(&self) -> bool {
@@ -107,6 +116,7 @@ impl Pool {
                 ..Default::default()
             }),
             failure: Mutex::new(None),
+            busy: Mutex::new(vec![None; workers]),
         });
         let (queue, batches) = bounded(QUEUE_PER_WORKER * workers);
         let (sender, events) = unbounded();
@@ -163,6 +173,11 @@ impl Pool {
     /// Why batches come back cut short although nobody cancelled.
     pub fn failure(&self) -> Option<String> {
         lock(&self.shared.failure).as_ref().map(ToString::to_string)
+    }
+
+    /// What each worker does; `None`: it waits.
+    pub fn busy(&self) -> Vec<Option<Busy>> {
+        lock(&self.shared.busy).clone()
     }
 
     pub fn statistics(&self) -> PoolStatistics {

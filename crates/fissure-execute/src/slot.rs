@@ -14,7 +14,7 @@ use crate::connection::{Connection, ForkError, ForkRequest, Task};
 use crate::encode::Encoder;
 use crate::error::ExecuteError;
 use crate::journal::{Journal, SLOTS};
-use crate::options::{Batch, Event};
+use crate::options::{Batch, Busy, Event};
 use crate::pool::Shared;
 use crate::process::ExitStatus;
 use crate::worker::{Limits, Message, Requested, Stop, Worker};
@@ -87,11 +87,20 @@ impl Slot {
     pub fn serve(mut self, queue: &Receiver<Batch>) {
         while let Ok(batch) = queue.recv() {
             let begin = Instant::now();
+            self.shared.set_busy(
+                self.number,
+                Some(Busy {
+                    api: Arc::clone(&batch.api),
+                    judging: !batch.oracles.is_empty(),
+                    since: begin,
+                }),
+            );
             let mut executions = Vec::with_capacity(batch.inputs.len());
             if let Err(Abort::Failed(error)) = self.batch(&batch, &mut executions) {
                 self.shared.fail(error);
             }
             let busy = begin.elapsed();
+            self.shared.set_busy(self.number, None);
             self.shared.count(|statistics| {
                 statistics.batches += 1;
                 statistics.inputs += executions.len() as u64;

@@ -134,6 +134,7 @@ impl Progress {
                 self.line(&format!("try    {id} in a fresh process"), self.verbose);
             }
             RunEvent::Found { finding, folder } => self.found(finding, &folder),
+            RunEvent::Tick { .. } => {}
             RunEvent::Folded { id, into } => {
                 self.findings = self.findings.saturating_sub(1);
                 self.line(

@@ -4,6 +4,7 @@ mod command;
 mod duration;
 mod exit_status;
 mod rule_library;
+mod screen;
 mod target;
 
 use std::process::ExitCode;

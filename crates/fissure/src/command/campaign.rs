@@ -18,7 +18,7 @@ use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
 use super::campaign_args::{Action, CampaignArgs, CampaignRunArgs};
 use super::campaign_options::{seed, shard_of};
 use super::campaign_run::ShardRun;
-use super::{campaign_slurm, campaign_specs, session};
+use super::{campaign_slurm, campaign_specs, report, session};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target;
 
@@ -57,6 +57,7 @@ pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
     run.learn()?;
     let left_out = run.solve()?;
     let summary = run.fuzz(left_out)?;
+    report::write_page(&folder.shard(shard))?;
     print_summary(&args, &summary, &folder.shard(shard))
 }
 
@@ -228,6 +229,7 @@ fn resume(
     args.quiet = now.quiet;
     args.verbose = now.verbose;
     args.json = now.json;
+    args.screen = now.screen;
     args.workers = now.workers.or(args.workers);
     if now.shard.is_some() {
         args.shard = now.shard;

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use super::fuzz_args::ModeArg;
 use super::judging::JudgingArgs;
 use crate::duration::{Limit, duration, limit};
+use crate::screen::ScreenArgs;
 use crate::target::TargetArgs;
 
 /// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report.
@@ -187,6 +188,9 @@ pub struct CampaignRunArgs {
     /// Every API's start and end, and its commonest reasons for rejection
     #[arg(long)]
     pub verbose: bool,
+
+    #[command(flatten)]
+    pub screen: ScreenArgs,
 
     #[command(flatten)]
     pub slurm: SlurmArgs,

@@ -187,6 +187,10 @@ impl ShardRun<'_> {
             chose_oracles: self.args.judging.oracles.is_some(),
             style: session::style(self.args.quiet),
             verbose: self.args.verbose,
+            screen: self
+                .args
+                .screen
+                .wanted(true, self.args.quiet || self.args.verbose),
             stop: self.stop,
         };
         session.run(Source::Specs(&specs), &options)

@@ -21,7 +21,7 @@ use super::campaign;
 use super::campaign_args::{CampaignRunArgs, FolderArgs, TaskArgs};
 use super::campaign_options::shard_of;
 use super::campaign_run::ShardRun;
-use super::session;
+use super::{report, session};
 use crate::exit_status::{ExitStatus, usage};
 
 /// Tasks told one by one by `fissure campaign status`.
@@ -228,6 +228,7 @@ pub fn merge(args: &FolderArgs) -> anyhow::Result<ExitCode> {
     for shard in &merged.missing {
         eprintln!("warning: there is nothing of shard {shard} yet");
     }
+    report::write_page(folder.path())?;
     campaign::print_summary(&run, &merged.summary, folder.path())
 }
 
@@ -256,7 +257,7 @@ fn do_task(
         if plan.shards > 1 {
             fissure_campaign::merge(folder, plan)?;
         }
-        return Ok(());
+        return report::write_page(folder.path());
     }
     let stop = session::stop_on_interrupt()?;
     let run = ShardRun {

@@ -21,7 +21,7 @@ use super::fuzz_args::FuzzArgs;
 use super::fuzz_plan::Plan;
 use super::session::{self, Session};
 use crate::exit_status::{ExitStatus, usage};
-use crate::target;
+use crate::{screen, target};
 
 pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
     let (args, resumed) = match &args.resume {
@@ -126,6 +126,9 @@ fn fuzz_package(
         chose_oracles: args.judging.oracles.is_some(),
         style: session::style(args.quiet),
         verbose: args.verbose,
+        screen: args
+            .screen
+            .wanted(screen::is_long(&plan.run), args.quiet || args.verbose),
         stop,
     };
     session.run(Source::Specs(specs), &plan.run)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::judging::JudgingArgs;
+use crate::screen::ScreenArgs;
 use crate::target::TargetArgs;
 
 /// Fuzz API functions with inputs made from what they accept.
@@ -178,6 +179,9 @@ pub struct FuzzArgs {
     /// Every API's start and end, and its commonest reasons for rejection
     #[arg(long)]
     pub verbose: bool,
+
+    #[command(flatten)]
+    pub screen: ScreenArgs,
 
     #[command(flatten)]
     pub judging: JudgingArgs,

@@ -136,6 +136,7 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         chose_oracles: args.judging.oracles.is_some(),
         style: session::style(args.quiet),
         verbose: args.verbose,
+        screen: false,
         stop: &stop,
     };
     let summary = session.run(Source::Saved(&saved), &options)?;

@@ -123,6 +123,14 @@ pub fn open(folder: &Path) -> anyhow::Result<RunReader> {
     })
 }
 
+/// Writes the page of a run into its folder.
+pub fn write_page(folder: &Path) -> anyhow::Result<()> {
+    let run = open(folder)?.into_run();
+    let path = folder.join("report.html");
+    fs::write(&path, html::page(&run))
+        .with_context(|| format!("failed to write {}", path.display()))
+}
+
 /// Writes a file whole or not at all, and says where it is.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = match path.parent() {

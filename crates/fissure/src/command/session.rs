@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use fissure_campaign::{
-    Campaign, DenyList, FORMAT, JudgingOptions, RunFolder, RunHeader, RunOptions, RunSummary,
-    ShrinkerOptions, Source,
+    Campaign, CampaignError, DenyList, FORMAT, JudgingOptions, RunFolder, RunHeader, RunOptions,
+    RunSummary, ShrinkerOptions, Source,
 };
 use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
 use fissure_judge::OracleInfo;
@@ -20,6 +20,7 @@ use fissure_report::{Progress, Style};
 use fissure_triage::{KnownIssues, ShrinkBudget};
 
 use crate::exit_status::usage;
+use crate::screen::{self, Screen};
 
 /// How inputs are run, whichever command runs them.
 pub struct Session<'a> {
@@ -38,10 +39,25 @@ pub struct Session<'a> {
     pub chose_oracles: bool,
     pub style: Style,
     pub verbose: bool,
+    /// The status screen, or lines.
+    pub screen: bool,
     pub stop: &'a Arc<AtomicBool>,
 }
 
 impl Session<'_> {
+    /// Says what to do about an error that the user can mend.
+    fn explain(&self, error: CampaignError) -> anyhow::Error {
+        let error = anyhow::Error::from(error);
+        if !is_disk_full(&error) {
+            return error;
+        }
+        anyhow!(
+            "{error:#}\n\nthe disk is full; all that was reported is safe. Make room, then continue with \
+             --resume {}",
+            self.workdir.display()
+        )
+    }
+
     /// Runs the campaign, with its progress on standard error.
     pub fn run(&self, source: Source<'_>, options: &RunOptions) -> anyhow::Result<RunSummary> {
         let mut folder = RunFolder::open(self.workdir)?;
@@ -158,15 +174,30 @@ impl Session<'_> {
             options,
             stop: self.stop,
         };
-        let mut progress = Progress::new(self.style, self.verbose, apis);
-        let summary = campaign.run(&mut folder, &mut |event| progress.observe(event));
-        progress.finish();
+        let title = format!(
+            "{} {}, seed {}",
+            self.package, info.library_version, options.seed
+        );
+        let summary = if self.screen {
+            let mut screen = Screen::open(title, apis, options, self.stop)
+                .context("failed to open the status screen (--plain does without)")?;
+            let summary = campaign.run(&mut folder, &mut |event| screen.observe(event));
+            for line in screen.close() {
+                eprintln!("{line}");
+            }
+            summary
+        } else {
+            let mut progress = Progress::new(self.style, self.verbose, apis);
+            let summary = campaign.run(&mut folder, &mut |event| progress.observe(event));
+            progress.finish();
+            summary
+        };
         pool.stop();
         // The scratch folder holds only what targets wrote; what is worth keeping is elsewhere.
         if let Err(error) = std::fs::remove_dir_all(&scratch) {
             eprintln!("warning: failed to remove {}: {error}", scratch.display());
         }
-        Ok(summary?)
+        summary.map_err(|error| self.explain(error))
     }
 }
 
@@ -188,6 +219,18 @@ fn can_run(judging: &JudgingOptions, obstacles: &[Obstacle]) -> JudgingOptions {
         price: left.iter().map(|oracle| oracle.price).sum(),
         share: judging.share,
     }
+}
+
+/// Whether an error, or what caused it, is a disk without room.
+fn is_disk_full(error: &anyhow::Error) -> bool {
+    let full = |cause: &(dyn std::error::Error + 'static)| {
+        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        matches!(
+            kind,
+            Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        )
+    };
+    error.chain().any(full)
 }
 
 fn has_gpu() -> bool {
@@ -218,7 +261,7 @@ fn sandbox_gaps(asked: SandboxOptions, given: SandboxReport) -> &'static str {
 pub fn style(quiet: bool) -> Style {
     if quiet {
         Style::Quiet
-    } else if std::io::stderr().is_terminal() {
+    } else if io::stderr().is_terminal() {
         Style::Terminal
     } else {
         Style::Plain
@@ -245,7 +288,12 @@ pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let seen = stop.clone();
     ctrlc::set_handler(move || {
         if seen.swap(true, Ordering::Relaxed) {
+            screen::close_if_open();
             std::process::exit(130);
+        }
+        // The screen says so itself.
+        if screen::is_open() {
+            return;
         }
         eprintln!("\nstopping: waiting for what is under way (Ctrl-C again ends at once)");
     })

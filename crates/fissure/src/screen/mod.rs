@@ -1,0 +1,139 @@
+//! The status screen of a long run.
+//!
+//! It lives on the thread of the run: every event changes what is known, every tick draws it and
+//! looks at the keyboard. The terminal is given back when the screen is dropped, when anything
+//! panics, and before the program ends on a second Ctrl-C.
+
+mod draw;
+mod keys;
+mod state;
+
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use fissure_campaign::{RunEvent, RunOptions};
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event};
+
+use keys::Wish;
+use state::State;
+
+/// Runs shorter than this are over before a screen is understood.
+const LONG: Duration = Duration::from_secs(120);
+
+/// The screen has the terminal.
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct ScreenArgs {
+    /// Show the status screen (usual for long runs in a terminal)
+    #[arg(long, conflicts_with_all = ["plain", "quiet"])]
+    pub screen: bool,
+
+    /// Lines instead of the status screen
+    #[arg(long)]
+    pub plain: bool,
+}
+
+impl ScreenArgs {
+    /// Whether a run gets the screen: when asked for, or when it is long and somebody can watch it.
+    pub fn wanted(self, long: bool, quiet: bool) -> bool {
+        let watched = io::stdin().is_terminal() && io::stdout().is_terminal();
+        self.screen || (long && watched && !self.plain && !quiet)
+    }
+}
+
+/// Whether a run is one that people watch for a while.
+pub fn is_long(options: &RunOptions) -> bool {
+    match options.total_time {
+        Some(total) => total >= LONG,
+        None => options.max_inputs.is_none() && options.max_time.is_none_or(|time| time >= LONG),
+    }
+}
+
+/// Gives the terminal back, if a screen has it.
+pub fn close_if_open() {
+    if OPEN.swap(false, Ordering::Relaxed) {
+        ratatui::restore();
+    }
+}
+
+/// A screen has the terminal: nothing else may print.
+pub fn is_open() -> bool {
+    OPEN.load(Ordering::Relaxed)
+}
+
+pub struct Screen {
+    terminal: DefaultTerminal,
+    state: State,
+    stop: Arc<AtomicBool>,
+    pause: Arc<AtomicBool>,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    pub fn open(
+        title: String,
+        apis: usize,
+        options: &RunOptions,
+        stop: &Arc<AtomicBool>,
+    ) -> io::Result<Screen> {
+        // Restores the terminal on a panic of any thread, too.
+        let terminal = ratatui::try_init()?;
+        OPEN.store(true, Ordering::Relaxed);
+        Ok(Screen {
+            terminal,
+            state: State::new(title, apis, options.total_time, Instant::now()),
+            stop: Arc::clone(stop),
+            pause: Arc::clone(&options.pause),
+        })
+    }
+
+    pub fn observe(&mut self, event: RunEvent<'_>) {
+        let tick = matches!(event, RunEvent::Tick { .. });
+        self.state.observe(event, Instant::now());
+        // After a panic elsewhere the terminal is no longer ours.
+        if tick && is_open() {
+            self.state.stopping = self.stop.load(Ordering::Relaxed);
+            self.state.paused = self.pause.load(Ordering::Relaxed);
+            let state = &mut self.state;
+            // A terminal that is gone ends the watching, not the run.
+            let drawn = self
+                .terminal
+                .draw(|frame| draw::draw(frame, state, Instant::now()));
+            if drawn.is_err() || self.read_keys().is_err() {
+                close_if_open();
+            }
+        }
+    }
+
+    fn read_keys(&mut self) -> io::Result<()> {
+        while event::poll(Duration::ZERO)? {
+            let Event::Key(key) = event::read()? else {
+                continue;
+            };
+            match self.state.key(key) {
+                Wish::Nothing => {}
+                Wish::Pause => {
+                    self.pause.fetch_xor(true, Ordering::Relaxed);
+                }
+                Wish::Quit => {
+                    if self.stop.swap(true, Ordering::Relaxed) {
+                        close_if_open();
+                        std::process::exit(130);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal back, and returns what was shown and is worth keeping, one line each.
+    pub fn close(self) -> Vec<String> {
+        close_if_open();
+        self.state.lines
+    }
+}
