@@ -5,13 +5,15 @@ use std::sync::OnceLock;
 use fissure_model::{Dtype, Fill, FillScheme, Scalar, TensorData, TensorValue};
 use fissure_solve::{Random, as_number, write_element};
 
+use crate::arranged::arranged;
+
 /// Tensors with more elements repeat a pattern of [`PATTERN`] elements: drawing elements is the
 /// larger part of the cost of an input, and the pattern tests as much.
 const WHOLE: u64 = 512;
 /// A prime, so that the repetition does not line up with the dimensions.
 const PATTERN: u64 = 251;
-/// Identity matrices are not random and stay whole up to this many elements.
-const WHOLE_IDENTITY: u64 = 4096;
+/// Arrangements make sense only as a whole, and stay whole up to this many elements.
+const WHOLE_ARRANGED: u64 = 4096;
 
 const SIMPLE: [f64; 16] = [
     0.0, 1.0, -1.0, 0.5, 2.0, -0.5, 3.0, 10.0, -2.0, 0.25, 1.5, 0.1, -10.0, 4.0, 5.0, -3.0,
@@ -28,10 +30,13 @@ pub(crate) fn fill_tensor(
         .iter()
         .try_fold(1_u64, |product, dim| product.checked_mul(*dim));
     let elements = elements.unwrap_or(u64::MAX);
-    let whole = if fill.scheme == FillScheme::Identity {
-        WHOLE_IDENTITY
-    } else {
-        WHOLE
+    let whole = match fill.scheme {
+        FillScheme::Identity
+        | FillScheme::Permutation
+        | FillScheme::Distinct
+        | FillScheme::OneHot
+        | FillScheme::Rising => WHOLE_ARRANGED,
+        _ => WHOLE,
     };
     let count = if elements > whole { PATTERN } else { elements };
     let mut bytes = Vec::with_capacity(count as usize * dtype.size().unwrap_or(1));
@@ -40,12 +45,21 @@ pub(crate) fn fill_tensor(
     let boundary = (fill.scheme == FillScheme::Mixed && random.below(10) == 0 && count > 0)
         .then(|| random.below(count));
     match fill.scheme {
-        FillScheme::Identity if shape.len() >= 2 && elements <= WHOLE_IDENTITY => {
+        FillScheme::Identity if shape.len() >= 2 && elements <= WHOLE_ARRANGED => {
             let columns = shape[shape.len() - 1];
             let matrix = columns * shape[shape.len() - 2];
             for at in 0..count {
                 let diagonal = (at % matrix) / columns == (at % matrix) % columns;
                 bounds.write(f64::from(u8::from(diagonal)), &mut bytes);
+            }
+        }
+        FillScheme::Permutation
+        | FillScheme::Distinct
+        | FillScheme::OneHot
+        | FillScheme::Rising => {
+            let elements = arranged(fill.scheme, &shape, count, bounds.extremes(), random);
+            for number in elements.into_iter().flatten() {
+                bounds.write(number, &mut bytes);
             }
         }
         scheme if !bounds.bounded && Table::of(scheme).is_some() => {
@@ -99,7 +113,13 @@ impl Table {
             FillScheme::Positive => Some(Table::Positive),
             FillScheme::Index(bound) if bound <= TABLE as u64 => Some(Table::Whole),
             FillScheme::Zeros | FillScheme::Ones => Some(Table::Whole),
-            FillScheme::Index(_) | FillScheme::Peak | FillScheme::Identity => None,
+            FillScheme::Index(_)
+            | FillScheme::Peak
+            | FillScheme::Identity
+            | FillScheme::Permutation
+            | FillScheme::Distinct
+            | FillScheme::OneHot
+            | FillScheme::Rising => None,
         }
     }
 
@@ -191,7 +211,12 @@ impl Bounds {
         let whole = self.dtype.integer_limits().is_some();
         let number = match scheme {
             FillScheme::Zeros => 0.0,
-            FillScheme::Ones | FillScheme::Identity => 1.0,
+            FillScheme::Ones
+            | FillScheme::Identity
+            | FillScheme::Permutation
+            | FillScheme::Distinct
+            | FillScheme::OneHot
+            | FillScheme::Rising => 1.0,
             FillScheme::Index(bound) => random.below(bound) as f64,
             FillScheme::Peak if at == 0 => self.upper,
             FillScheme::Unit if whole => random.below(2) as f64,

@@ -1,6 +1,7 @@
 //! [`AbstractInput`](fissure_model::AbstractInput) → [`ConcreteInput`](fissure_model::ConcreteInput):
 //! elements of tensors, boundary cases, and [`Generator`], which the campaign drives.
 
+mod arranged;
 mod call_form;
 mod construct;
 mod coverage;

@@ -295,3 +295,49 @@ fn the_unguided_baseline_knows_the_types_and_no_rule() {
         }
     }
 }
+
+#[test]
+fn facts_of_elements_hold_of_the_elements_themselves() {
+    let checks: [(&str, fn(&[f64], usize) -> bool); 4] = [
+        ("permutation", |all, _| {
+            let mut sorted = all.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            sorted.iter().enumerate().all(|(at, it)| *it == at as f64)
+        }),
+        ("distinct", |all, _| {
+            let distinct: std::collections::HashSet<u64> =
+                all.iter().map(|it| it.to_bits()).collect();
+            distinct.len() == all.len()
+        }),
+        ("one_hot", |all, row| {
+            all.chunks(row)
+                .all(|row| row.iter().sum::<f64>() == 1.0 && row.contains(&1.0))
+        }),
+        ("sorted", |all, row| {
+            all.chunks(row).all(|row| row.is_sorted())
+        }),
+    ];
+    for (fact, holds) in checks {
+        let rules = format!(
+            "param x: tensor\nrule x: {fact}(x) and ndim(x) in [1, 2] and size(x) > 0\n\
+             rule dtype: dtype(x) in {{int64, float32}}\n"
+        );
+        let drawn = inputs(&spec(&rules), options(Mode::Conform), 60);
+        let mut long = 0;
+        for input in &drawn {
+            let Value::Tensor(tensor) = &input.arguments[0].value else {
+                panic!("{input:?} has no tensor");
+            };
+            let count = tensor.elements().unwrap() as usize;
+            let pattern: Vec<f64> = tensor
+                .pattern_scalars()
+                .filter_map(fissure_solve::as_number)
+                .collect();
+            let all: Vec<f64> = pattern.into_iter().cycle().take(count).collect();
+            let row = *tensor.shape.last().unwrap() as usize;
+            assert!(holds(&all, row), "{fact}: {:?} {all:?}", tensor.shape);
+            long += usize::from(count > 2);
+        }
+        assert!(long > 20, "{fact}: only {long} of 60 are worth looking at");
+    }
+}

@@ -69,4 +69,12 @@ pub enum FillScheme {
     Ones,
     /// Identity matrices in the last two dimensions.
     Identity,
+    /// 0, 1, 2, … each once, in any order.
+    Permutation,
+    /// No element twice.
+    Distinct,
+    /// One 1 in each row of the last dimension, and 0 elsewhere.
+    OneHot,
+    /// Never falling along the last dimension.
+    Rising,
 }

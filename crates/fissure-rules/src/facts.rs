@@ -61,16 +61,30 @@ impl From<&AbstractValue> for Datum {
             | AbstractValue::NdArray { dtype, shape, fill } => {
                 let mut tensor = TensorFacts::new(*dtype, shape.clone());
                 tensor.bounds = bounds_of_fill(*dtype, fill);
-                if fill.scheme == FillScheme::Identity {
-                    tensor.facts =
-                        FactSet::of([ElementFact::Symmetric, ElementFact::PositiveDefinite]);
-                }
+                tensor.facts = facts_of_fill(fill.scheme);
                 Datum::Tensor(tensor)
             }
             AbstractValue::List(items) => Datum::List(items.iter().map(Datum::from).collect()),
             AbstractValue::Tuple(items) => Datum::Tuple(items.iter().map(Datum::from).collect()),
             AbstractValue::Dict(_) => Datum::Other,
         }
+    }
+}
+
+/// What elements filled in this way are known to have to do with each other.
+pub fn facts_of_fill(scheme: FillScheme) -> FactSet {
+    use ElementFact::{Distinct, OneHot, Permutation, PositiveDefinite, Sorted, Symmetric};
+    match scheme {
+        FillScheme::Identity => FactSet::of([Symmetric, PositiveDefinite, OneHot]),
+        FillScheme::Permutation => FactSet::of([Permutation, Distinct]),
+        FillScheme::Distinct => FactSet::of([Distinct]),
+        FillScheme::OneHot => FactSet::of([OneHot]),
+        FillScheme::Rising | FillScheme::Zeros | FillScheme::Ones => FactSet::of([Sorted]),
+        FillScheme::Mixed
+        | FillScheme::Unit
+        | FillScheme::Positive
+        | FillScheme::Index(_)
+        | FillScheme::Peak => FactSet::default(),
     }
 }
 
@@ -87,12 +101,17 @@ fn bounds_of_fill(dtype: Dtype, fill: &Fill) -> Option<(Number, Number)> {
         return None;
     }
     let (least, largest) = match fill.scheme {
-        FillScheme::Unit | FillScheme::Identity => (Number::Int(0), Number::Int(1)),
+        FillScheme::Unit | FillScheme::Identity | FillScheme::OneHot => {
+            (Number::Int(0), Number::Int(1))
+        }
         FillScheme::Positive => (Number::Int(0), largest),
         FillScheme::Index(bound) => (Number::Int(0), Number::from(i128::from(bound) - 1)),
         FillScheme::Zeros => (Number::Int(0), Number::Int(0)),
         FillScheme::Ones => (Number::Int(1), Number::Int(1)),
-        FillScheme::Mixed | FillScheme::Peak => (least, largest),
+        FillScheme::Permutation => (Number::Int(0), largest),
+        FillScheme::Mixed | FillScheme::Peak | FillScheme::Distinct | FillScheme::Rising => {
+            (least, largest)
+        }
     };
     Some((
         fill.lower.map_or(least, Number::Float),

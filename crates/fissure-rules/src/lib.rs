@@ -30,6 +30,7 @@ pub use datum::{Datum, FactSet, TensorFacts};
 pub use error::RuleError;
 pub use evaluate::Answer;
 pub use explain::explain;
+pub use facts::facts_of_fill;
 pub use file::{Evidence, FileParam, NamedRule, RuleFile, read_file};
 pub use formula::{
     CheckedRule, DtypeSet, DtypeTerm, ElementFact, Formula, Sequence, Subject, Term,

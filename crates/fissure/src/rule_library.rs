@@ -76,16 +76,14 @@ impl RuleLibrary {
         };
         for place in &self.places {
             for path in rule_files(place)? {
-                let named = stem(&path);
-                // A file that is named itself may be about any API.
-                if path != *place && !pattern_matches(pattern, &named) || known(&found, &named) {
-                    continue;
-                }
                 let text = std::fs::read_to_string(&path)
                     .with_context(|| format!("failed to read {}", path.display()))?;
-                let sheet = RuleSheet::new(named, text, path.display().to_string());
-                if pattern_matches(pattern, &sheet.title) && !known(&found, &sheet.title) {
-                    found.push(sheet);
+                // The name of a file is only a habit; its first line says what it is about.
+                let mut lines = text.lines();
+                let said = lines.find_map(|line| line.strip_prefix("api "));
+                let title = said.map_or_else(|| stem(&path), |said| said.trim().to_owned());
+                if pattern_matches(pattern, &title) && !known(&found, &title) {
+                    found.push(RuleSheet::new(title, text, path.display().to_string()));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! From what the sampler found to an argument that can be filled with elements.
 
 use fissure_model::{AbstractValue, Fill, FillScheme, TensorKind, Value};
-use fissure_rules::{Datum, ElementFact, TensorFacts};
+use fissure_rules::{Datum, ElementFact, TensorFacts, facts_of_fill};
 
 /// No way of filling a tensor gives its elements this fact.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,15 +37,24 @@ pub fn abstract_value(datum: &Datum) -> Result<AbstractValue, Unfillable> {
 }
 
 fn fill(tensor: &TensorFacts) -> Result<Fill, Unfillable> {
-    let mut scheme = FillScheme::Mixed;
-    for fact in tensor.facts.iter() {
-        scheme = match fact {
-            // The identity is symmetric and positive definite, and each row has one 1.
-            ElementFact::Symmetric | ElementFact::PositiveDefinite => FillScheme::Identity,
-            // Equal elements never fall.
-            ElementFact::Sorted if scheme == FillScheme::Mixed => FillScheme::Zeros,
-            fact => return Err(Unfillable { fact }),
-        };
+    use ElementFact::{Distinct, OneHot, Permutation, PositiveDefinite, Sorted, Symmetric};
+    let has = |fact| tensor.facts.contains(fact);
+    let scheme = if has(Symmetric) || has(PositiveDefinite) {
+        FillScheme::Identity
+    } else if has(OneHot) {
+        FillScheme::OneHot
+    } else if has(Permutation) {
+        FillScheme::Permutation
+    } else if has(Distinct) {
+        FillScheme::Distinct
+    } else if has(Sorted) {
+        FillScheme::Rising
+    } else {
+        FillScheme::Mixed
+    };
+    let given = facts_of_fill(scheme);
+    if let Some(fact) = tensor.facts.iter().find(|fact| !given.contains(*fact)) {
+        return Err(Unfillable { fact });
     }
     Ok(Fill {
         lower: tensor.bounds.map(|(low, _)| low.as_f64()),

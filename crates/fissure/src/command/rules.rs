@@ -8,10 +8,12 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
+use fissure_rules::centaur::{CentaurRule, write_rules};
 use fissure_rules::{Format, Loaded, NamedRule, Precedence, explain, load_text};
 use serde_json::json;
 
 use crate::exit_status::{ExitStatus, usage};
+use crate::rule_library::RuleLibrary;
 
 #[derive(Args, Debug)]
 pub struct RulesArgs {
@@ -39,6 +41,10 @@ struct CheckArgs {
     #[arg(long, conflicts_with = "json")]
     print: bool,
 
+    /// Print the rules in Centaur's form
+    #[arg(long, conflicts_with_all = ["json", "print"])]
+    print_centaur: bool,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -49,13 +55,14 @@ struct CheckArgs {
 
 #[derive(Args, Debug)]
 struct ExplainArgs {
-    /// A rule file, or (with --rules) the API whose file is looked up
+    /// A rule file, or the API whose rules are looked up
     #[arg(value_name = "FILE|API")]
     what: String,
 
-    /// Folder with rule files in which an API is looked up
-    #[arg(long, value_name = "DIR")]
-    rules: Option<PathBuf>,
+    /// Rule file, or folder in which an API is looked up [default: ./invariants, then what is
+    /// shipped]
+    #[arg(long, value_name = "PATH")]
+    rules: Vec<PathBuf>,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -77,13 +84,16 @@ impl ReadingArgs {
             std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| usage(format!("{} is not text", path.display())))?;
-        let precedence = if self.centaur_precedence {
+        let loaded = load_text(&text, self.precedence());
+        Ok((text, loaded))
+    }
+
+    fn precedence(&self) -> Precedence {
+        if self.centaur_precedence {
             Precedence::LeftToRight
         } else {
             Precedence::Usual
-        };
-        let loaded = load_text(&text, precedence);
-        Ok((text, loaded))
+        }
     }
 }
 
@@ -108,6 +118,9 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         if args.print {
             print!("{}", loaded.file);
         }
+        if args.print_centaur {
+            print!("{}", in_centaur_form(path, &loaded)?);
+        }
         print_errors(path, &text, &loaded);
     }
     if args.json {
@@ -115,10 +128,31 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             "{}",
             json!({ "rules": rules, "wrong": wrong, "files": reports })
         );
-    } else if !args.print || wrong > 0 {
+    } else if !(args.print || args.print_centaur) || wrong > 0 {
         println!("{}", summary(args.files.len(), rules, wrong));
     }
     Ok(status(wrong).into())
+}
+
+/// Rules of theirs keep their numbers, ours are counted.
+fn in_centaur_form(path: &Path, loaded: &Loaded) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for (at, rule) in loaded.file.rules.iter().enumerate() {
+        let number = rule
+            .name
+            .strip_prefix("rule_")
+            .and_then(|it| it.parse().ok());
+        let theirs = CentaurRule {
+            number: number.unwrap_or(at as u64 + 1),
+            about: rule.about.clone().unwrap_or_else(|| rule.name.clone()),
+            rule: rule.rule.clone(),
+            span: rule.span.clone(),
+        };
+        let written = write_rules(std::slice::from_ref(&theirs));
+        text += &written
+            .map_err(|error| usage(format!("{}: rule {}: {error}", path.display(), rule.name)))?;
+    }
+    Ok(text)
 }
 
 fn summary(files: usize, rules: usize, wrong: usize) -> String {
@@ -180,12 +214,20 @@ fn report(path: &Path, text: &str, loaded: &Loaded) -> serde_json::Value {
 
 fn explain_file(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     let named = PathBuf::from(&args.what);
-    let (path, text, loaded) = match &args.rules {
-        Some(folder) if !named.is_file() => find_api(&args.what, folder, &args.reading)?,
-        _ => {
-            let (text, loaded) = args.reading.read(&named)?;
-            (named, text, loaded)
-        }
+    let file_like = args.what.ends_with(".rules") || args.what.contains('/');
+    let (path, text, loaded) = if named.is_file() || file_like {
+        let (text, loaded) = args.reading.read(&named)?;
+        (named, text, loaded)
+    } else {
+        let mut sheets = RuleLibrary::new(&args.rules)?.find(&args.what)?;
+        let sheet = sheets.pop().filter(|_| sheets.is_empty()).ok_or_else(|| {
+            usage(format!(
+                "there are no rules of {0}: name one API, or a file (`fissure learn {0}` finds them)",
+                args.what
+            ))
+        })?;
+        let loaded = load_text(&sheet.text.text, args.reading.precedence());
+        (sheet.text.origin.into(), sheet.text.text, loaded)
     };
     if let Some(api) = &loaded.file.api {
         let library = loaded.file.library.as_deref().unwrap_or("unknown library");
@@ -196,41 +238,6 @@ fn explain_file(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     }
     print_errors(&path, &text, &loaded);
     Ok(status(loaded.errors.len()).into())
-}
-
-/// The first file of the folder, by name, that says it is about the API.
-fn find_api(
-    api: &str,
-    folder: &Path,
-    reading: &ReadingArgs,
-) -> anyhow::Result<(PathBuf, String, Loaded)> {
-    let entries = std::fs::read_dir(folder).map_err(|error| {
-        usage(format!(
-            "cannot read the folder {}: {error}",
-            folder.display()
-        ))
-    })?;
-    let mut paths: Vec<PathBuf> = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "rules")
-        {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    for path in paths {
-        let (text, loaded) = reading.read(&path)?;
-        if loaded.file.api.as_deref() == Some(api) {
-            return Ok((path, text, loaded));
-        }
-    }
-    Err(usage(format!(
-        "no .rules file in {} is about {api}",
-        folder.display()
-    )))
 }
 
 /// The rule, what it means, and what speaks for it.
