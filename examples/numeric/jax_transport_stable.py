@@ -8,7 +8,8 @@ sources = jax.random.normal(keys[0], (5, 2))  # input
 targets = jax.random.normal(keys[1], (5, 2))
 REGULARISATION = 0.5
 
-cost = jnp.sum((sources[:, None, :] - targets[None, :, :]) ** 2, axis=2)
+apart = jnp.clip(sources[:, None, :] - targets[None, :, :], -1e6, 1e6)
+cost = jnp.sum(apart ** 2, axis=2)
 kernel = -cost / REGULARISATION
 
 

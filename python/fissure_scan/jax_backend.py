@@ -4,6 +4,7 @@ The program runs with `jit` switched off, so that its functions compute with val
 functions stay compiled. Inside `grad` and `vmap` the values are those behind the tracers.
 """
 
+import functools
 import importlib
 
 import jax
@@ -14,7 +15,7 @@ import numpy as np
 from jax._src import core
 from jax._src.array import ArrayImpl
 
-from . import wrapping
+from . import steering, wrapping
 from .arrays import ArrayBackend
 from .monitor_tools import flatten
 from .numpy_backend import TracedArray, ordinary_asarray, plain
@@ -287,6 +288,7 @@ class Run:
 
     def __init__(self, monitor, patches):
         self.monitor = monitor
+        self.depth = 0              # of gradients inside each other
         BACKEND.begin(monitor)
         self._jit = jax.disable_jit(True)
         self._jit.__enter__()
@@ -298,28 +300,65 @@ class Run:
         BACKEND.end()
 
     def _differentiating(self, original, name):
-        monitor = self.monitor
-
         def transform(function, *settings, **named):
-            losses = []
-
-            def seen(*arguments, **keywords):
-                result = function(*arguments, **keywords)
-                loss = result[0] if named.get("has_aux") else result
-                losses.append(peel(loss))
-                return result
-            inner = original(seen, *settings, **named)
-
-            def differentiate(*arguments, **keywords):
-                BACKEND.weights_of(arguments, settings, named)
-                result = inner(*arguments, **keywords)
-                if monitor.active and not BACKEND.inside:
-                    gradient = result[1] if name == "value_and_grad" else \
-                        result[0] if named.get("has_aux") else result
-                    for loss in losses[-1:]:
-                        BACKEND.differentiated(loss, jax.tree_util.tree_leaves(gradient))
-                    BACKEND.mark(jax.tree_util.tree_leaves(result))
-                    losses.clear()
-                return result
-            return differentiate
+            return _Differentiated(self, original, name, function, settings, named)
         return transform
+
+
+class _Differentiated:
+    """What `grad` or `value_and_grad` made of a function of the program."""
+
+    def __init__(self, run, original, name, function, settings, named):
+        functools.update_wrapper(self, function, updated=())
+        self.run = run
+        self.name = name
+        self.function = function
+        self.settings = settings
+        self.named = named
+        self.losses = []
+        self.derivative = original(self._seen, *settings, **named)
+
+    def _loss(self, result):
+        return peel(result[0] if self.named.get("has_aux") else result)
+
+    def _seen(self, *arguments, **keywords):
+        result = self.function(*arguments, **keywords)
+        self.losses.append(self._loss(result))
+        return result
+
+    def __call__(self, *arguments, **keywords):
+        run, monitor = self.run, self.run.monitor
+        if not monitor.active or BACKEND.inside or run.depth:
+            # A gradient inside the function of another one is a part of that.
+            return self.derivative(*arguments, **keywords)
+        BACKEND.weights_of(arguments, self.settings, self.named)
+        run.depth += 1
+        try:
+            limit = monitor.policy.backward_limit
+            if limit is not None and monitor.trace.backward_calls + 1 >= limit:
+                return self._last(arguments, keywords)
+            result = self.derivative(*arguments, **keywords)
+        finally:
+            run.depth -= 1
+        BACKEND.mark(jax.tree_util.tree_leaves(result))
+        gradient = result[1] if self.name == "value_and_grad" else \
+            result[0] if self.named.get("has_aux") else result
+        loss = self.losses[-1] if self.losses else None
+        self.losses.clear()
+        BACKEND.differentiated(loss, jax.tree_util.tree_leaves(gradient))
+        return result
+
+    def _last(self, arguments, keywords):
+        """The run ends here: without tracers the function is ten times as fast, and the gradient is
+        only asked for where an operation has operands that can spoil it."""
+        loss = self._loss(self.function(*arguments, **keywords))
+        gradient = []
+        monitor = self.run.monitor
+        if monitor.policy.watch_gradients and not monitor.trace.failures and \
+                any(steering.slope_may_fail(BACKEND, node) for node in monitor.trace.nodes):
+            BACKEND.inside = True
+            try:
+                gradient = jax.tree_util.tree_leaves(self.derivative(*arguments, **keywords))
+            finally:
+                BACKEND.inside = False
+        BACKEND.differentiated(loss, gradient)

@@ -255,6 +255,24 @@ def distances(backend, node, trace):
         return []
 
 
+def slope_may_fail(backend, node):
+    """Can the derivative of an operation be infinite at the operands that it had?"""
+    objective = registry.objective(node.name)
+    if objective is None or not backend.is_float(node.output):
+        return False
+    if objective in ("norm", "spread", "power", "origin", "ratio"):
+        return any(bool((backend.numbers(value) == 0.0).any()) for value in node.inputs + [node.output]
+                   if backend.is_float(value))
+    for value in node.inputs[:2]:
+        if not backend.is_float(value):
+            continue
+        numbers = backend.numbers(value)
+        for start, end in registry.regions(node.name, backend.dtype_name(value))[1]:
+            if bool(((numbers >= start) & (numbers <= end)).any()):
+                return True
+    return False
+
+
 def _apart(assertion, numbers):
     if assertion.label == "increase":
         return assertion.start - numbers

@@ -251,7 +251,7 @@ class Run:
             # The program's `import tensorflow` gets the names and the behaviour of version 1.
             tf.compat.v1.disable_v2_behavior()
             sys.modules["tensorflow"] = tf.compat.v1
-        tf.random.set_seed(0)
+        self._seed(patches)
         original = _SESSION.run
         graphs = graph_backend.Graphs(tf, monitor, original)
 
@@ -274,6 +274,17 @@ class Run:
             return result
         patches.set(tf.GradientTape, "gradient", gradient)
         self._variables(patches, monitor)
+
+    def _seed(self, patches):
+        """Graphs have a seed of their own each."""
+        tf.random.set_seed(0)
+        tf.compat.v1.get_default_graph().seed = 0
+        original = tf.Graph.__init__
+
+        def init(graph, *arguments, **keywords):
+            original(graph, *arguments, **keywords)
+            graph.seed = 0
+        patches.set(tf.Graph, "__init__", init)
 
     def _variables(self, patches, monitor):
         """The initial value of a variable is no input of its own."""

@@ -1,3 +1,4 @@
+mod dialect;
 mod examples;
 mod guards;
 mod patterns;
