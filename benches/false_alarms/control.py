@@ -197,7 +197,9 @@ def main():
                 # A beat while something compiles is no run.
                 call.pulse = None if name == "compile" else comparisons.count
                 judgement = oracles.judge(call, [name], lambda judgement, report: None)
-                counts[name].add(operator.name, call, judgement, comparisons.made)
+                # The oracle `nan` looks at each result and compares only those that have one.
+                looked = bool(comparisons.made) or name == "nan"
+                counts[name].add(operator.name, call, judgement, looked)
                 for report in judgement.reports:
                     report = dict(
                         report,
@@ -221,14 +223,13 @@ class Count:
         self.apis = set()
         self.apis_compared = set()
 
-    def add(self, api, call, judgement, comparisons):
+    def add(self, api, call, judgement, looked):
         self.calls += 1
         self.apis.add(api)
         self.reports += bool(judgement.reports)
         self.nanoseconds += sum(cost for _, cost in judgement.costs)
         self.plain += call.seconds
-        # The oracle `nan` looks at each result and compares only those that have one.
-        if comparisons or judgement.costs[0][0] == "nan":
+        if looked:
             self.compared += 1
             self.apis_compared.add(api)
 

@@ -20,6 +20,10 @@ struct Told {
 /// What a Python script prints; `None` (with the reason printed) without PyTorch.
 fn printed(script: &Path, arguments: &[&OsStr]) -> Option<String> {
     let python = fissure_testing::torch_python()?;
+    Some(printed_by(&python, script, arguments))
+}
+
+fn printed_by(python: &Path, script: &Path, arguments: &[&OsStr]) -> String {
     let output = Command::new(python)
         .arg(script)
         .args(arguments)
@@ -28,13 +32,17 @@ fn printed(script: &Path, arguments: &[&OsStr]) -> Option<String> {
         .expect("the interpreter starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    Some(String::from_utf8(output.stdout).expect("it tells text"))
+    String::from_utf8(output.stdout).expect("it tells text")
 }
 
 /// What a script beside this file tells.
 fn told(script: &str) -> Option<Vec<Told>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/comparing");
     let text = printed(&folder.join(script), &[fissure_testing::root().as_os_str()])?;
+    Some(read(&text))
+}
+
+fn read(text: &str) -> Vec<Told> {
     let told: Vec<Told> = text
         .lines()
         .map(|line| serde_json::from_str(line).expect("it tells JSON"))
@@ -42,7 +50,7 @@ fn told(script: &str) -> Option<Vec<Told>> {
     for one in &told {
         assert!(one.failures.is_empty(), "{one:?}");
     }
-    Some(told)
+    told
 }
 
 #[test]
@@ -113,4 +121,30 @@ fn what_must_never_be_reported_is_not_and_its_counterpart_is() {
         let expected = usize::from(one.name.starts_with("reported"));
         assert_eq!(one.reports.len(), expected, "{} on {one:?}", one.oracle);
     }
+}
+
+/// Planted defects, and the functions of the table of equivalents in the library itself.
+fn foreign(library: &str, requirement: &str, at_least: usize) {
+    let Some(python) = fissure_testing::library_python(library, requirement) else {
+        return;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/comparing/foreign.py");
+    let root = fissure_testing::root();
+    let text = printed_by(&python, &script, &[root.as_os_str(), library.as_ref()]);
+    let told = read(&text);
+    assert!(told.len() >= at_least, "{}", told.len());
+    for one in told {
+        let expected = usize::from(one.name.starts_with("reported"));
+        assert_eq!(one.reports.len(), expected, "{one:?}");
+    }
+}
+
+#[test]
+fn oracles_know_results_of_jax() {
+    foreign("jax", "jax==0.7.1", 80);
+}
+
+#[test]
+fn oracles_know_results_of_tensorflow() {
+    foreign("tensorflow", "tensorflow-cpu==2.21.0", 50);
 }

@@ -168,7 +168,7 @@ fn why_an_oracle_cannot_run_is_told_before_and_after_the_run_and_to_who_asks() {
     let context = TestContext::new();
     let ran = run(context.fuzz_planted(&["fine"]).args([
         "--oracles",
-        "meta,contract",
+        "meta,determinism",
         "--max-iter",
         "20",
     ]));

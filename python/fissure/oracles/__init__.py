@@ -13,6 +13,8 @@ import sys
 import time
 import traceback
 
+#: Why oracles cannot run in this process, by name.
+ANSWERS = {}
 #: Reports that one oracle can make of one input; the rest says the same again.
 MOST_REPORTS = 4
 #: Seconds that an oracle may need by its price and the time of the first call; dearer ones are left
@@ -59,17 +61,24 @@ def obstacles(names, library):
     """What keeps oracles from running here: `[{oracle, reason, partly}]`."""
     found = []
     for name in names:
-        module = find(name)
-        only = getattr(module, "ONLY", None)
-        if only is not None and library.__name__ not in only:
-            reason, partly = "it is for %s only" % " and ".join(only), False
-        else:
-            reason, partly = ask(module, "unavailable", library), False
-            if reason is None:
-                reason, partly = ask(module, "limited", library), True
+        reason, partly = unavailable(name, library), False
+        if reason is None:
+            reason, partly = ask(find(name), "limited", library), True
         if reason is not None:
             found.append({"oracle": name, "reason": reason, "partly": partly})
     return found
+
+
+def unavailable(name, library):
+    """Why an oracle cannot run here, or None; the library is asked once."""
+    if name not in ANSWERS:
+        module = find(name)
+        only = getattr(module, "ONLY", None)
+        if only is not None and library.__name__ not in only:
+            ANSWERS[name] = "it is for %s only" % " and ".join(only)
+        else:
+            ANSWERS[name] = ask(module, "unavailable", library)
+    return ANSWERS[name]
 
 
 def ask(module, question, library):
@@ -88,6 +97,8 @@ def judge(call, names, announce):
         begin = time.perf_counter_ns()
         try:
             module = find(name)
+            if unavailable(name, call.library) is not None:
+                continue
             # What it cannot do without; the rest of a dear oracle looks at the clock itself.
             least = getattr(module, "LEAST", module.PRICE)
             if call.seconds * least > PATIENCE:

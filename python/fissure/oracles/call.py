@@ -4,7 +4,7 @@ import copy
 import inspect
 import time
 
-from _fissure.oracles import compare, promote
+from _fissure.oracles import compare, foreign, promote
 from _fissure.oracles.arguments import Arguments, from_parts
 from _fissure.oracles.referee import Referee
 
@@ -51,6 +51,8 @@ class Call:
         self.target = target
         self.adapter = adapter
         self.library = library
+        #: Its results are handed on as arrays of NumPy.
+        self.is_foreign = foreign.is_foreign(library)
         #: Returns new `Arguments` that share no memory with others.
         self.maker = maker
         self.teller = None
@@ -89,6 +91,8 @@ class Call:
             self.error = error
         after = self.generator_state()
         self.seconds = time.perf_counter() - begin
+        if self.is_foreign:
+            self.baseline = foreign.native(self.baseline)
         self.draws = moved(before, after)
         self.draws_in_call = moved(between, after)
         self._cache["used"] = arguments
@@ -96,6 +100,11 @@ class Call:
 
     def run(self, arguments, seed=True, change_layer=None):
         """The result of the call; `change_layer` gets the layer before it is called."""
+        result = self.plain_run(arguments, seed, change_layer)
+        return foreign.native(result) if self.is_foreign else result
+
+    def plain_run(self, arguments, seed=False, change_layer=None):
+        """The result as the library gives it."""
         if self.pulse is not None:
             self.pulse()
         if seed:
@@ -115,6 +124,9 @@ class Call:
             return None, error
 
     def seed(self):
+        if self.is_foreign:
+            foreign.seed(self.library)
+            return
         generator = getattr(self.library, "default_generator", None)
         if generator is not None:
             generator.manual_seed(0)
@@ -138,7 +150,18 @@ class Call:
     def random(self):
         """The result is not a function of the arguments: random numbers, or memory that nobody
         has written."""
-        return self.differs or self.draws_in_call or self.has_generator or not self.stable
+        if self.differs or self.draws_in_call or self.has_generator or not self.stable:
+            return True
+        return self.is_foreign and not self.is_repeatable
+
+    @property
+    def is_repeatable(self):
+        """The same once more without a new seed: for libraries whose generators nobody can read."""
+        if "repeatable" not in self._cache:
+            again, error = self.attempt(self.build(), seed=False)
+            same = error is None and compare.difference(again, self.baseline, exact=True) is None
+            self._cache["repeatable"] = same
+        return self._cache["repeatable"]
 
     @property
     def differs(self):
@@ -232,12 +255,16 @@ class Call:
         if root != "torch" and any("torch." in line for line in lines) or self.draws:
             text.append("    import torch")
         seeding = "torch.manual_seed(0)" if self.draws else None
+        call = "call(%s)" % self.names
+        if self.is_foreign:
+            text.extend("    " + line for line in foreign.SOURCE)
+            lines = [line.replace("{call}", "native({traced})") for line in lines]
         for line in lines:
             indent = line[: len(line) - len(line.lstrip())]
             if seeding and "{call}" in line:
                 text.append("    %s%s" % (indent, seeding))
             line = line.replace("{build}", "%s = build()" % self.names)
-            text.append("    " + line.replace("{call}", "call(%s)" % self.names))
+            text.append("    " + line.replace("{call}", call).replace("{traced}", call))
         return "\n".join(text) + "\n"
 
     def plain_source(self):
@@ -305,7 +332,7 @@ class Call:
             "__name__": "__main__",
             root: importable(root, self.library),
             "build": lambda: self.build().parts(),
-            "call": lambda *parts: self.run(from_parts(parts), seed=False),
+            "call": lambda *parts: self.plain_run(from_parts(parts)),
         }
         exec(compile(source, "<check>", "exec"), namespace)
         try:

@@ -8,6 +8,9 @@ generated code runs; without them it is the one that stops before code is genera
 (`aot_eager_decomp_partition`: tracing, decompositions and functionalisation are still those of
 inductor). The report names the backend.
 
+TensorFlow functions are traced by `tf.function` and compiled by XLA (`jit_compile=True`), those of JAX
+by `jit`.
+
 # Why it matters
 
 Decompositions, fusion and code generation replace what the function does by something else that is
@@ -18,7 +21,9 @@ meant to be the same. Most users of the compiler never compare.
 For random functions, for functions that change their arguments, and when the compiler says that it
 does not support something. Rounding is not reported: fused arithmetic rounds less often, and the
 `float64` result decides. Only when named (`--oracles compile`): one call takes a fifth of a second
-without generated code, and seconds with it. Where PyTorch is older than 2.0 it does not run.
+without generated code, and seconds with it. Where PyTorch is older than 2.0 it does not run. For
+TensorFlow and JAX also about what cannot be traced, and about numbers and results that are large or
+not finite.
 
 # Example
 
@@ -36,11 +41,11 @@ import shutil
 import threading
 import warnings
 
-from _fissure.oracles import compare
+from _fissure.oracles import compare, tracing
 from _fissure.oracles.call import Report
 
 PRICE = 500
-ONLY = ("torch",)
+ONLY = ("torch", "tensorflow", "jax")
 #: The price is the compiler's; the call itself is made twice.
 LEAST = 2
 
@@ -52,6 +57,8 @@ LONGEST = 120
 
 def unavailable(library):
     """Why this oracle cannot run here, or None."""
+    if library.__name__ in tracing.VARIANTS:
+        return None
     if not hasattr(library, "compile"):
         return "torch.compile needs PyTorch 2.0 or newer"
     return None
@@ -59,6 +66,8 @@ def unavailable(library):
 
 def limited(library):
     """Why only a part of the compiler is tried, or None."""
+    if library.__name__ in tracing.VARIANTS:
+        return None
     names = [os.environ["CXX"]] if "CXX" in os.environ else ["g++", "clang++"]
     if not any(shutil.which(name) for name in names):
         return "no C++ compiler (%s), so no code is generated" % " or ".join(names)
@@ -74,7 +83,7 @@ def backend(library):
 def preload(library):
     """Importing the compiler and its first use cost ten seconds, and one call after that a fifth of
     a second; no code is generated here, which would start processes."""
-    if unavailable(library):
+    if unavailable(library) or library.__name__ in tracing.VARIANTS:
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -83,6 +92,9 @@ def preload(library):
 
 
 def check(call):
+    if call.library.__name__ in tracing.VARIANTS:
+        yield from tracing.check(call)
+        return
     if unavailable(call.library) or call.random or call.mutates:
         return
     chosen = backend(call.library)

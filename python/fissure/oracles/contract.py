@@ -33,6 +33,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 3
+ONLY = ("torch",)
 
 PI = 3.141592653589793
 INFINITY = float("inf")

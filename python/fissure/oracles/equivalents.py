@@ -7,6 +7,10 @@ too old to have a reader of TOML, so the small part of it that the table uses is
 import ast
 import os
 
+#: More arguments than this are bound by name only, where the parameters have other names than those
+#: of PyTorch: there may be others between those that the table names.
+POSITIONAL = 2
+
 
 def text():
     """The table; from the checkout when this file is run from there."""
@@ -29,32 +33,52 @@ class Form:
             node = node.value
         self.path = dotted(node.func)
         self.required = [it.id for it in node.args if isinstance(it, ast.Name)]
+        #: Shared names in the order of the parameters, and those by the name of the parameter.
+        self.names = list(self.required)
+        self.parameters = {name: name for name in self.names}
         self.defaults = {}
         for keyword in node.keywords:
-            try:
-                self.defaults[keyword.arg] = ast.literal_eval(keyword.value)
-            except ValueError:
-                # A parameter of another name, in a form that is not bound but evaluated.
-                continue
+            if isinstance(keyword.value, ast.Name):
+                # A parameter that the library calls otherwise.
+                name = keyword.value.id
+                self.required.append(name)
+            else:
+                name = keyword.arg
+                self.defaults[name] = ast.literal_eval(keyword.value)
+            self.names.append(name)
+            self.parameters[keyword.arg] = name
+        self.most = len(self.names)
+        self.others = {}
+
+    def adopt(self, defaults):
+        """What another form of the row has a default for need not be given, here neither."""
+        self.most = min(self.most, POSITIONAL)
+        for name, value in defaults.items():
+            if name in self.required:
+                self.required.remove(name)
+            if name in self.names:
+                self.defaults.setdefault(name, value)
+            else:
+                self.others[name] = value
 
     def bind(self, call):
         """`{name: place or value}` of a call's arguments, or None when the form does not cover
         them."""
-        names = self.required + list(self.defaults)
         used = call.used
-        if used.layer is not None or len(used.positional) > len(names):
+        if used.layer is not None or len(used.positional) > self.most:
             return None
         places = {}
         for place, _ in used.values():
             if len(place.keys) == 1:
                 key = place.keys[0]
-                name = names[key] if place.part == 0 else key
-                if name in places or name not in names:
+                name = self.names[key] if place.part == 0 else self.parameters.get(key)
+                if name in places or name is None:
                     return None
                 places[name] = place
         if any(name not in places for name in self.required):
             return None
-        return {name: places.get(name, self.defaults.get(name)) for name in names}
+        bound = {name: places.get(name, self.defaults.get(name)) for name in self.names}
+        return dict(self.others, **bound)
 
 
 def dotted(node):
@@ -86,5 +110,7 @@ def index(table, library):
     for row in parse(table):
         if library in row:
             form = Form(row[library])
+            if library != "torch":
+                form.adopt(Form(row["torch"]).defaults)
             found.setdefault(form.path, []).append((form, row))
     return found

@@ -26,7 +26,7 @@ torch.foo(x) != torch.foo(x.t().contiguous().t())
 ```
 """
 
-from _fissure.oracles import compare
+from _fissure.oracles import compare, foreign
 
 PRICE = 8
 #: Their result is defined by strides or storage.
@@ -40,6 +40,9 @@ ABOUT_LAYOUT = frozenset(
 LAYOUT_WORDS = ("stride", "contiguous", "layout", "memory format", "overlap", "storage")
 #: Larger tensors are left alone.
 LIMIT = 1 << 22
+
+
+unavailable = foreign.unread
 
 
 def check(call):

@@ -72,7 +72,7 @@ def check(call):
     if unavailable(call.library) or call.mutates:
         return
     call.announce("growth", growth_source(call))
-    if asks_for_little(call):
+    if not call.is_foreign and asks_for_little(call):
         yield from one_call(call)
     if call.seconds * 2 * PROBE > PATIENCE / 2:
         return

@@ -31,7 +31,7 @@ softplus_naive(tensor([100.])) = nan, in float64: 100.
 ```
 """
 
-from _fissure.oracles import compare, promote
+from _fissure.oracles import compare, foreign, promote
 from _fissure.oracles.call import Report
 from _fissure.oracles.magnitude import is_ordinary
 
@@ -41,6 +41,9 @@ UNWRITTEN = frozenset(
     "empty empty_like empty_permuted empty_strided new_empty new_empty_strided resize resize_as "
     "empty_quantized".split()
 )
+
+
+unavailable = foreign.unread
 
 
 def check(call):

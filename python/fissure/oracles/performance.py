@@ -34,6 +34,7 @@ from _fissure.oracles import compare
 from _fissure.oracles.call import Report
 
 PRICE = 60
+ONLY = ("torch",)
 
 RUNS = 5
 FACTOR = 10.0

@@ -2,8 +2,8 @@
 
 # What it does
 
-Knows more than a hundred functions that PyTorch and NumPy both have (`data/equivalents.toml`), calls
-NumPy's with the same values, and compares results.
+Knows more than 150 functions of PyTorch, TensorFlow and JAX that can be written in NumPy
+(`data/equivalents.toml`), computes them there with the same values, and compares results.
 
 # Why it matters
 
@@ -17,7 +17,8 @@ dtypes that NumPy lacks (`bfloat16`), where tensors of different dtype are combi
 no dimensions (the libraries choose the result's type by different rules), for complex numbers
 outside linear functions (branch cuts), for integers beyond 2^24, and when NumPy refuses the call. The result's dtype is not
 compared, and the usual rules hold: rounding, overflow, and what the input's last digits decide
-are no differences.
+are no differences. For TensorFlow and JAX only where all numbers and results are finite and of
+ordinary size.
 
 # Example
 
@@ -30,8 +31,9 @@ expected  2.0 (numpy.some_function)
 
 import warnings
 
-from _fissure.oracles import compare, equivalents
+from _fissure.oracles import compare, equivalents, foreign
 from _fissure.oracles.call import Report
+from _fissure.oracles.tracing import is_moderate
 
 PRICE = 3
 
@@ -39,6 +41,8 @@ OTHER = "numpy"
 #: By the library of the call.
 TABLES = {}
 KINDS = {"f": "floating", "i": "integer", "u": "integer", "b": "bool", "c": "complex"}
+#: Times the usual tolerance for libraries whose rounding nobody can ask about.
+SLACK = 20.0
 #: The largest integers that are compared.
 EXACT = 1 << 24
 #: By the size of an element: numbers whose squares can be added up by the thousand.
@@ -85,6 +89,8 @@ def compared(call, form, row, bound, numpy):
         value, suffix = converted(arguments.get(place))
         if value is None and suffix is None:
             return
+        if row.get("wide") and getattr(value, "dtype", None) is not None and value.dtype.kind == "f":
+            value, suffix = value.astype("float64"), suffix + ".astype('float64')"
         values[name] = value
         lines.append("%s = %s" % (name, suffix % place.expression))
     arrays = [value for value in values.values() if isinstance(value, numpy.ndarray)]
@@ -95,9 +101,13 @@ def compared(call, form, row, bound, numpy):
             warnings.simplefilter("ignore")
             scope = dict(values, numpy=numpy, tuple=tuple)
             expected = numpy.asarray(eval(row[OTHER], scope))
-        expected = call.library.from_numpy(expected.copy())
+        if not call.is_foreign:
+            expected = call.library.from_numpy(expected.copy())
     except Exception:
         # Refused, or of a type that only NumPy has: nothing to compare with.
+        return
+    if call.is_foreign:
+        yield from compared_arrays(call, row, lines, expected)
         return
     observed = call.baseline
     if form.suffix:
@@ -127,8 +137,34 @@ def compared(call, form, row, bound, numpy):
     )
 
 
+def compared_arrays(call, row, lines, expected):
+    """For libraries whose results come as arrays."""
+    observed = call.baseline
+    if not compare.is_numpy(observed) or not is_moderate(call):
+        return
+    if not compare.is_inexact(observed) and not compare.is_inexact(expected):
+        expected = expected.astype(observed.dtype)
+    elif not compare.is_inexact(observed) or compare.is_complex(observed) != compare.is_complex(expected):
+        return
+    slack = max(SLACK, row.get("rtol", 0.0) / compare.tolerance(observed)[0])
+    found = foreign.disagreement(observed, expected, slack, check_dtype=False)
+    if found is None:
+        return
+    source = ["{build}"] + lines + ["observed = {call}"]
+    source.append("expected = numpy.asarray(%s).astype(observed.dtype)" % row[OTHER])
+    yield Report(
+        "numpy: %s" % found.kind,
+        compare.short(found.observed),
+        compare.short(found.expected),
+        call.source(source + found.lines),
+    )
+
+
 def converted(value):
     """A value as NumPy takes it, and how a script writes that; (None, None) if there is no way."""
+    found = foreign.array(value) if foreign.is_tensor(value) else None
+    if found is not None:
+        return found.copy(), "native(%s)"
     if compare.is_torch(value):
         if str(value.layout) != "torch.strided" or value.is_quantized or str(value.device) != "cpu":
             return None, None

@@ -26,7 +26,7 @@ half(x) = 1.5625, in float64: 1.25
 ```
 """
 
-from _fissure.oracles import compare, promote
+from _fissure.oracles import compare, foreign, promote
 from _fissure.oracles.call import Report
 from _fissure.oracles.magnitude import is_ordinary
 
@@ -39,6 +39,9 @@ ABOUT_DTYPE = frozenset(
     "can_cast result_type promote_types empty empty_like empty_strided bernoulli type "
     "spacing itemsize nbytes nan_to_num".split()
 )
+
+
+unavailable = foreign.unread
 
 
 def check(call):

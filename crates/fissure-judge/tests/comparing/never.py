@@ -83,6 +83,15 @@ def naive_softplus(x):
     return torch.log(1 + torch.exp(x))
 
 
+def swallows(x, **others):
+    """Takes anything by name and looks at nothing of it."""
+    return x + 1
+
+
+def ignores_out(x, out=None):
+    return x + 1
+
+
 def unwritten(x):
     """Stands for memory that nobody has written, and that happens to be the same twice."""
     return x + strided(x)
@@ -162,6 +171,8 @@ CASES = [
     ("silent", "reference64", torch.cos, [torch.tensor(0.5).bfloat16()], {"out": torch.ones(())}, None),
     ("silent", "layout", unwritten, [matrix], {}, "torch.empty_like"),
     ("reported", "layout", unwritten, [matrix], {}, None),
+    ("silent", "forms", swallows, [matrix], {}, None),
+    ("reported", "forms", ignores_out, [matrix], {}, None),
     ("silent", "meta", refuses_type, [torch.ones(2, dtype=torch.int8)], {}, None),
     ("silent", "meta", refuses_sizes, [matrix], {"out": 1.0}, None),
     ("reported", "meta", refuses_sizes, [matrix], {"out": None}, None),

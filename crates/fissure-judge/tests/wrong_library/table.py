@@ -30,7 +30,7 @@ def calls(expression):
             yield equivalents.dotted(node.func)
 
 
-KEYS = "torch numpy tensorflow jax differences dtypes moderate nonempty dimensions same_dtype rtol"
+KEYS = "torch numpy tensorflow jax differences dtypes moderate nonempty dimensions same_dtype rtol wide"
 for row in rows:
     for key in sorted(set(row) - set(KEYS.split())):
         problems.append("%s: unknown key %s" % (row["torch"], key))

@@ -1,0 +1,95 @@
+"""TensorFlow and JAX: each oracle that knows their tensors finds its planted defect and is silent on
+the library's own functions. `python foreign.py ROOT LIBRARY`."""
+
+import importlib
+import json
+import os
+import sys
+import types
+import warnings
+
+ROOT, LIBRARY = sys.argv[1:3]
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+package = types.ModuleType("_fissure")
+package.__path__ = [os.path.join(ROOT, "python", "fissure")]
+sys.modules["_fissure"] = package
+warnings.simplefilter("ignore")
+
+import numpy  # noqa: E402
+
+from _fissure import oracles  # noqa: E402
+from _fissure.build import resolve  # noqa: E402
+from _fissure.oracles import equivalents  # noqa: E402
+from _fissure.oracles.arguments import Arguments  # noqa: E402
+from _fissure.oracles.call import Call  # noqa: E402
+
+library = importlib.import_module(LIBRARY)
+if LIBRARY == "jax":
+    numbers = importlib.import_module("jax.numpy")
+    tensor, is_traced = numbers.asarray, lambda x: isinstance(x, library.core.Tracer)
+    add, exp, prefix = numbers.add, numbers.exp, "jax.numpy."
+else:
+    tensor, is_traced = library.constant, lambda x: not hasattr(x, "numpy")
+    add, exp, prefix = library.add, library.exp, "tensorflow."
+
+COUNT = {"calls": 0}
+X = numpy.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.75]], dtype="float32")
+
+
+def wrong_when_traced(x):
+    return x + 1 if is_traced(x) else x
+
+
+def wrong_values(x):
+    return x * 2
+
+
+def another_each_time(x):
+    COUNT["calls"] += 1
+    return x + COUNT["calls"]
+
+
+def judged(expected, oracle, function, arrays, path):
+    def maker():
+        return Arguments([tensor(array) for array in arrays], {})
+
+    call = Call(path, function, None, library, maker)
+    call.first(call.build())
+    # A crowded machine must not make an oracle pass a slow call over.
+    call.seconds = 0.0
+    failures = [repr(call.error)] if call.error is not None else []
+    judgement = oracles.judge(call, [oracle], lambda judgement, report: None)
+    line = {
+        "name": "%s: %s" % (expected, path),
+        "oracle": oracle,
+        "reports": [report["detail"] for report in judgement.reports],
+        "failures": failures + [text for _, text in judgement.failures],
+    }
+    print(json.dumps(line), flush=True)
+
+
+sys.modules["planted"] = planted = types.ModuleType("planted")
+planted.wrong_when_traced = wrong_when_traced
+judged("reported", "compile", wrong_when_traced, [X], "planted.wrong_when_traced")
+judged("reported", "reference", wrong_values, [X], prefix + "exp")
+judged("reported", "determinism", another_each_time, [X], "planted.another_each_time")
+judged("silent", "compile", add, [X, X], prefix + "add")
+judged("silent", "compile", another_each_time, [X], "planted.another_each_time")
+judged("silent", "compile", exp, [X * 1e6], prefix + "exp")
+judged("silent", "nan", resolve("jax.numpy.log" if LIBRARY == "jax" else "tensorflow.math.log"), [-X], prefix + "log")
+
+# Every function of the table that takes tensors alone.
+for path, forms in equivalents.index(equivalents.text(), LIBRARY).items():
+    function = resolve(path)
+    for form, row in forms:
+        if len(form.required) > 2 or set(form.required) & {"dim", "dims", "n", "q", "shape", "A"}:
+            continue
+        if path.endswith(("clip_by_value", "tile", "roll", "searchsorted", "bincount", "dot", "kron")):
+            continue
+        whole = "bitwise" in path or "gcd" in path or "lcm" in path or "invert" in path
+        array = (X * 4).astype("int32") if whole else X
+        array = X > 0 if "logical" in path else array
+        array = array.reshape(-1) if path.endswith(("sorted", "outer")) else array
+        arrays = [array, array[:, ::-1].T] if path.endswith("matmul") else [array, array[::-1]]
+        judged("silent", "reference", function, arrays[: len(form.required)], path)
