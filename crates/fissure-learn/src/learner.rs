@@ -1,6 +1,7 @@
 //! The loop: learn rules, ask the library where they are wrong, learn again.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -18,7 +19,9 @@ use crate::llm::{Consultation, LanguageModel};
 use crate::mutate::mutate;
 use crate::params::{Call, Observed, Parameters};
 use crate::runner::{Answer, Runner};
+use crate::simplify::without_implied;
 use crate::templates;
+use crate::typed;
 use crate::vocabulary::{Vocabulary, type_of};
 
 #[derive(Clone, Debug)]
@@ -32,6 +35,8 @@ pub struct LearnOptions {
     pub evaluate: bool,
     /// Proposes rules and calls.
     pub model: Option<LanguageModel>,
+    /// Z3, which finds rules that others imply; without it they stay.
+    pub solver: Option<PathBuf>,
 }
 
 impl Default for LearnOptions {
@@ -42,6 +47,7 @@ impl Default for LearnOptions {
             mutants: 2400,
             evaluate: false,
             model: None,
+            solver: None,
         }
     }
 }
@@ -60,6 +66,8 @@ pub struct Learned {
     pub remarks: Vec<String>,
 }
 
+/// Seeds at most; guesses may be many.
+const SEEDS: usize = 400;
 /// Seeds that are tried without each of their arguments.
 const SHORTENED: usize = 8;
 /// Share of the time that neighbours of the seeds may take: calls that end their process are slow.
@@ -75,7 +83,11 @@ pub fn learn(
 ) -> Result<Learned, LearnError> {
     let begin = Instant::now();
     let mut consultation = Consultation::begin(options.model.as_ref(), pool, &api)?;
-    let observed = &[observed, &consultation.calls].concat();
+    let mut observed = [observed, &consultation.calls].concat();
+    if observed.is_empty() {
+        observed = guesses(pool, &api, options.seed)?;
+    }
+    let observed = &observed;
     let api = Api {
         layer: api.layer || observed.iter().any(|seen| seen.call.is_some()),
         ..api
@@ -101,6 +113,7 @@ pub fn learn(
         .zip(&answers)
         .filter(|(_, answer)| **answer == Answer::Accepted)
         .map(|(call, _)| call.clone())
+        .take(SEEDS)
         .collect();
     if seeds.is_empty() {
         return Err(LearnError::NoSeeds {
@@ -145,7 +158,10 @@ pub fn learn(
     learner.runner.deadline = Some(begin + options.time);
     templates::instantiate(&mut learner.vocabulary, &learner.accepted);
     consultation.offer(&mut learner.vocabulary, &learner.words)?;
-    let (clauses, rounds) = learner.refine()?;
+    let (mut clauses, rounds) = learner.refine()?;
+    if let Some(program) = &options.solver {
+        clauses = without_implied(program, &learner.vocabulary.params, clauses);
+    }
     let time = begin.elapsed();
     let invariants = Invariants {
         file: invariants::file(
@@ -175,6 +191,17 @@ pub fn learn(
     })
 }
 
+/// Calls of an API that nothing is known of.
+fn guesses(pool: &Pool, api: &Api, seed: u64) -> Result<Vec<Observed>, LearnError> {
+    let signature = pool.describe(&api.path)?;
+    let mut random = Random::new(Random::key(seed, &api.title), 1);
+    Ok(typed::guess(&signature, is_method(api), &mut random))
+}
+
+fn is_method(api: &Api) -> bool {
+    api.path.starts_with("torch.Tensor.")
+}
+
 /// The parameters as the library declares them, of the call on a constructed object too.
 fn parameters(pool: &Pool, api: &Api, observed: &[Observed]) -> Result<Parameters, LearnError> {
     let signature = pool.describe(&api.path)?;
@@ -189,11 +216,10 @@ fn parameters(pool: &Pool, api: &Api, observed: &[Observed]) -> Result<Parameter
     } else {
         None
     };
-    let method = api.path.starts_with("torch.Tensor.");
     Ok(Parameters::declared(
         &signature,
         call.as_ref(),
-        method,
+        is_method(api),
         observed,
     ))
 }

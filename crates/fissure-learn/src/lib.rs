@@ -18,8 +18,10 @@ mod params;
 mod refine;
 mod runner;
 mod seeds;
+mod simplify;
 mod spec;
 mod templates;
+mod typed;
 mod vocabulary;
 
 pub use diversity::{Diversity, DiversityReport};

@@ -93,25 +93,42 @@ impl<'a> Runner<'a> {
         Ok(answers)
     }
 
+    /// Runs a batch; when the deadline passes meanwhile, only its first inputs.
     fn execute(&mut self, inputs: Vec<ConcreteInput>) -> Result<Vec<Execution>, LearnError> {
         let count = inputs.len();
-        self.executed += count as u64;
+        let abandoned = Arc::new(AtomicBool::new(false));
         self.pool.submit(Batch {
             id: self.number,
             api: Arc::clone(&self.api),
             check_nan: false,
             oracles: Arc::default(),
             inputs,
-            abandoned: Arc::default(),
+            abandoned: Arc::clone(&abandoned),
         });
         loop {
-            match self.pool.events().recv() {
-                Ok(Event::Done { executions, .. }) if executions.len() == count => {
+            let event = match self.deadline {
+                Some(deadline) if !abandoned.load(Ordering::Relaxed) => {
+                    match self.pool.events().recv_deadline(deadline) {
+                        Err(error) if error.is_timeout() => {
+                            abandoned.store(true, Ordering::Relaxed);
+                            continue;
+                        }
+                        event => event.ok(),
+                    }
+                }
+                _ => self.pool.events().recv().ok(),
+            };
+            match event {
+                Some(Event::Done { executions, .. })
+                    if executions.len() == count
+                        || (abandoned.load(Ordering::Relaxed) && self.pool.failure().is_none()) =>
+                {
+                    self.executed += executions.len() as u64;
                     return Ok(executions);
                 }
                 // Told again with the batch.
-                Ok(Event::Abnormal { .. }) => {}
-                Ok(Event::Done { .. }) | Err(_) => {
+                Some(Event::Abnormal { .. }) => {}
+                Some(Event::Done { .. }) | None => {
                     let reason = self.pool.failure();
                     let reason = reason.unwrap_or_else(|| "a batch was cut short".into());
                     return Err(LearnError::Stopped(reason));

@@ -195,7 +195,8 @@ fn tensors(vocabulary: &mut Vocabulary, a: &View, b: &View) {
     }
 }
 
-const TENSOR_AND_NUMBER: [(&str, u32); 17] = [
+const TENSOR_AND_NUMBER: [(&str, u32); 18] = [
+    ("forall i in [0, ndim({a}) - 1]: shape({a}, i) > {b}", 3),
     (
         "product(shape({a}), 0, {b} - 1) = product(shape({a}), {b}, ndim({a}) - 1)",
         3,

@@ -71,6 +71,10 @@ pub(super) fn add(vocabulary: &mut Vocabulary, views: &[View]) {
                         "{b} != {c} and {b} != {c} + ndim({a}) and {c} != {b} + ndim({a})",
                         2,
                     ),
+                    (
+                        "{b} != {c} and {b} != {c} + ndim({a}) + 1 and {c} != {b} + ndim({a}) + 1",
+                        2,
+                    ),
                 ] {
                     say([*a, *b, *c], body, cost);
                 }
@@ -103,6 +107,39 @@ pub(super) fn add(vocabulary: &mut Vocabulary, views: &[View]) {
         }
     }
     add_slices(vocabulary, &tensors, &numbers);
+    add_strides(vocabulary, &tensors, &lists, &numbers);
+}
+
+/// Sizes and strides, one for each dimension, that stay within the elements there are.
+fn add_strides(vocabulary: &mut Vocabulary, tensors: &[&View], lists: &[&View], numbers: &[&View]) {
+    for x in tensors {
+        for sizes in lists {
+            for strides in lists.iter().filter(|it| it.param > sizes.param) {
+                let (n, s) = (&sizes.name, &strides.name);
+                let own = [
+                    (x.param, &x.of),
+                    (sizes.param, &sizes.of),
+                    (strides.param, &strides.of),
+                ];
+                for length in 1..=5 {
+                    let last: Vec<String> = (0..length)
+                        .map(|at| format!("({n}[{at}] - 1) * {s}[{at}]"))
+                        .collect();
+                    let last = last.join(" + ");
+                    let unless = format!("{n}.len != {length} or product({n}) = 0");
+                    let body = format!("{unless} or {last} < size({})", x.name);
+                    vocabulary.add(&own, body, None, 3);
+                    for first in numbers {
+                        let body =
+                            format!("{unless} or {} + {last} < size({})", first.name, x.name);
+                        let mut own = own.to_vec();
+                        own.push((first.param, &first.of));
+                        vocabulary.add(&own, body, None, 3);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A start and a length within a dimension.

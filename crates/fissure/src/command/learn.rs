@@ -113,6 +113,7 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         },
         evaluate: args.evaluate,
         model: language_model(&args)?,
+        solver: fissure_environment::find_solver(&Surroundings::from_process()?)?,
         ..usual
     };
     if args.workers == 0 {
@@ -132,8 +133,8 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
     let seeds = match database(&args, package, &python, scratch.path(), &stop) {
         Ok(seeds) => Some(seeds),
-        // Other libraries have none; the user's own calls, or a model's, are enough.
-        Err(LearnError::Database { .. }) if !own.is_empty() || args.llm.is_some() => None,
+        // Other libraries have none: calls are the user's own, a model's, or guessed.
+        Err(LearnError::Database { .. }) if !args.apis.iter().any(|api| is_pattern(api)) => None,
         Err(error) => return Err(error.into()),
     };
     let names = matching(&args.apis, seeds.as_ref());
