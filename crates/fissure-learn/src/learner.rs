@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fissure_execute::Pool;
 use fissure_model::{Api, ConcreteInput, Execution};
 use fissure_rules::{Datum, Declaration, Evidence, Type};
 use fissure_solve::Random;
 
+use crate::core_clock::{Budget, CoreClock};
 use crate::cover::Clause;
 use crate::error::LearnError;
 use crate::evaluate::{self, Evaluation};
@@ -27,7 +28,7 @@ use crate::vocabulary::{Vocabulary, type_of};
 #[derive(Clone, Debug)]
 pub struct LearnOptions {
     pub seed: u64,
-    /// Time for one API; the rules found so far are kept when it is over.
+    /// Of one core, for one API; the rules found so far are kept when it is over.
     pub time: Duration,
     /// Calls made from the seeds by one step.
     pub mutants: usize,
@@ -60,6 +61,8 @@ pub struct Learned {
     pub executed: u64,
     pub rounds: usize,
     pub time: Duration,
+    /// What it took of a core: of the learning thread and of the library's process.
+    pub core_time: Duration,
     /// Inputs that ended their process while learning.
     pub crashes: Vec<(ConcreteInput, Execution)>,
     /// Proposals of the language model that were of no use, one sentence each.
@@ -81,7 +84,10 @@ pub fn learn(
     options: &LearnOptions,
     stop: &AtomicBool,
 ) -> Result<Learned, LearnError> {
-    let begin = Instant::now();
+    let budget = Budget {
+        clock: CoreClock::start(),
+        time: options.time,
+    };
     let mut consultation = Consultation::begin(options.model.as_ref(), pool, &api)?;
     let mut observed = [observed, &consultation.calls].concat();
     if observed.is_empty() {
@@ -144,8 +150,7 @@ pub fn learn(
         runner,
         random: Random::new(Random::key(options.seed, &title), 0),
         seed: options.seed,
-        begin,
-        time: options.time,
+        budget: budget.clone(),
         accepted: Vec::new(),
         rejected: Vec::new(),
         kinds: Vec::new(),
@@ -153,16 +158,16 @@ pub fn learn(
         kind_of: HashMap::new(),
         seen: HashSet::new(),
     };
-    learner.runner.deadline = Some(begin + options.time.mul_f64(EXPLORING));
+    learner.runner.limit = Some((budget.clone(), EXPLORING));
     learner.explore(&seeds, options.mutants)?;
-    learner.runner.deadline = Some(begin + options.time);
+    learner.runner.limit = Some((budget.clone(), 1.0));
     templates::instantiate(&mut learner.vocabulary, &learner.accepted);
     consultation.offer(&mut learner.vocabulary, &learner.words)?;
     let (mut clauses, rounds) = learner.refine()?;
     if let Some(program) = &options.solver {
         clauses = without_implied(program, &learner.vocabulary.params, clauses);
     }
-    let time = begin.elapsed();
+    let (time, core_time) = (budget.clock.wall(), budget.clock.elapsed());
     let invariants = Invariants {
         file: invariants::file(
             &title,
@@ -174,7 +179,7 @@ pub fn learn(
             learner.evidence(&clauses),
         ),
     };
-    learner.runner.deadline = None;
+    learner.runner.limit = None;
     let evaluation = if options.evaluate {
         Some(evaluate::measure(&mut learner, &clauses, &apart)?)
     } else {
@@ -186,6 +191,7 @@ pub fn learn(
         executed: learner.runner.executed,
         rounds,
         time,
+        core_time,
         crashes: learner.runner.crashes,
         remarks: consultation.remarks,
     })
@@ -272,9 +278,7 @@ pub(crate) struct Learner<'a> {
     pub runner: Runner<'a>,
     pub random: Random,
     pub seed: u64,
-    /// When learning of this API began, and how long it may take.
-    pub begin: Instant,
-    pub time: Duration,
+    pub budget: Budget,
     pub accepted: Vec<Vec<Datum>>,
     pub rejected: Vec<Vec<Datum>>,
     /// Of each rejected input, the number of its kind.

@@ -6,6 +6,7 @@
 //! the answers. [`Invariants`] is the file of what was learned.
 
 mod bits;
+mod core_clock;
 mod cover;
 mod diversity;
 mod error;

@@ -1,7 +1,6 @@
 //! Rules from what is known, inputs from the rules, and back: until the library agrees.
 
 use std::collections::HashMap;
-use std::time::Instant;
 
 use fissure_rules::Answer;
 
@@ -59,7 +58,7 @@ impl Learner<'_> {
             if best.is_none() || (drawn > 0 && (better || enough)) {
                 best = Some(Candidate { clauses, worth });
             }
-            let spent = self.begin.elapsed().as_secs_f64() / self.time.as_secs_f64();
+            let spent = self.budget.spent();
             if (enough && drawn > 0) || spent >= 1.0 {
                 return Ok((found(best), round + 1));
             }
@@ -115,12 +114,11 @@ impl Learner<'_> {
         round: usize,
     ) -> Result<usize, LearnError> {
         let rules: Vec<_> = clauses.iter().map(|clause| clause.rule.clone()).collect();
-        let deadline = self.begin + self.time;
         let mut wrong = 0;
         for (number, clause) in clauses.iter().enumerate() {
             let times = challenged.entry(clause.text.clone()).or_insert(0);
             *times += 1;
-            if *times > 2 || Instant::now() > deadline {
+            if *times > 2 || self.budget.spent() >= 1.0 {
                 continue;
             }
             let seed = self.seed.wrapping_add((round * 1000 + number) as u64);

@@ -2,17 +2,20 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::Duration;
 
 use fissure_execute::{Batch, Event, Pool};
 use fissure_model::{Api, ConcreteInput, Execution, Outcome};
 
+use crate::core_clock::Budget;
 use crate::error::LearnError;
 use crate::params::{Call, Parameters};
 
 const BATCH: usize = 256;
 /// After a batch with calls that did not end: each of them costs seconds.
 const SLOW_BATCH: usize = 24;
+/// How often a batch that lasts is asked whether it is worth it.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// What the library said to a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +33,8 @@ pub(crate) struct Runner<'a> {
     api: Arc<Api>,
     stop: &'a AtomicBool,
     number: u64,
-    /// Calls that would begin later get no answer.
-    pub deadline: Option<Instant>,
+    /// Calls that would begin when this share of the budget is gone get no answer.
+    pub limit: Option<(Budget, f64)>,
     pub executed: u64,
     /// Inputs that ended their process, and how.
     pub crashes: Vec<(ConcreteInput, Execution)>,
@@ -44,7 +47,7 @@ impl<'a> Runner<'a> {
             api,
             stop,
             number: 0,
-            deadline: None,
+            limit: None,
             executed: 0,
             crashes: Vec::new(),
         }
@@ -67,10 +70,7 @@ impl<'a> Runner<'a> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(LearnError::Interrupted);
             }
-            if self
-                .deadline
-                .is_some_and(|deadline| Instant::now() > deadline)
-            {
+            if self.is_over() {
                 break;
             }
             let end = (begin + size).min(inputs.len());
@@ -93,7 +93,12 @@ impl<'a> Runner<'a> {
         Ok(answers)
     }
 
-    /// Runs a batch; when the deadline passes meanwhile, only its first inputs.
+    fn is_over(&self) -> bool {
+        let over = |(budget, share): &(Budget, f64)| budget.spent() >= *share;
+        self.limit.as_ref().is_some_and(over)
+    }
+
+    /// Runs a batch; when the budget ends meanwhile, only its first inputs.
     fn execute(&mut self, inputs: Vec<ConcreteInput>) -> Result<Vec<Execution>, LearnError> {
         let count = inputs.len();
         let abandoned = Arc::new(AtomicBool::new(false));
@@ -106,17 +111,14 @@ impl<'a> Runner<'a> {
             abandoned: Arc::clone(&abandoned),
         });
         loop {
-            let event = match self.deadline {
-                Some(deadline) if !abandoned.load(Ordering::Relaxed) => {
-                    match self.pool.events().recv_deadline(deadline) {
-                        Err(error) if error.is_timeout() => {
-                            abandoned.store(true, Ordering::Relaxed);
-                            continue;
-                        }
-                        event => event.ok(),
+            let event = match self.pool.events().recv_timeout(LOOK) {
+                Err(error) if error.is_timeout() => {
+                    if self.is_over() {
+                        abandoned.store(true, Ordering::Relaxed);
                     }
+                    continue;
                 }
-                _ => self.pool.events().recv().ok(),
+                event => event.ok(),
             };
             match event {
                 Some(Event::Done { executions, .. })

@@ -59,6 +59,15 @@ pub struct LearnArgs {
     #[arg(long)]
     evaluate: bool,
 
+    /// Write no rules whose measured precision is lower; the next run learns them again
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.0,
+        requires = "evaluate"
+    )]
+    least: f64,
+
     /// Learn again what is there already
     #[arg(long)]
     again: bool,
@@ -71,7 +80,7 @@ pub struct LearnArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Seconds for one API
+    /// Seconds of one core for one API
     #[arg(long, value_name = "SECONDS", default_value_t = 40.0)]
     time: f64,
 
@@ -161,6 +170,7 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         own,
         options,
         again: args.again,
+        least: args.least,
         json: args.json,
         out: &args.out,
         pool: PoolOptions {

@@ -25,6 +25,8 @@ pub struct Many<'a> {
     pub own: Vec<Observed>,
     pub options: LearnOptions,
     pub again: bool,
+    /// Rules of a lower precision are not kept.
+    pub least: f64,
     pub json: bool,
     pub out: &'a Path,
     pub pool: PoolOptions,
@@ -91,20 +93,22 @@ impl Many<'_> {
                     for remark in &learned.remarks {
                         eprintln!("warning: {name}: {remark}");
                     }
-                    learned.invariants.save(&self.path(name))?;
+                    let record = Record::learned(name, &learned);
+                    self.save(name, &record, &learned, &mut lock(table))?;
                     let found = self.findings.write(&running, &api, &learned)?;
                     findings.fetch_add(found, Ordering::Relaxed);
-                    Record::learned(name, &learned)
+                    record
                 }
                 Err(LearnError::Interrupted) => break,
                 // It would fail for every other API too.
                 Err(error @ LearnError::Model(_)) => return Err(error.into()),
                 Err(error) => {
                     eprintln!("warning: {name}: {error}");
-                    Record::failed(name, &error.to_string())
+                    let record = Record::failed(name, &error.to_string());
+                    lock(table).add(&record)?;
+                    record
                 }
             };
-            lock(table).add(&record)?;
             self.print(number, &record);
             // A pool that stopped is replaced; one API does not end the run.
             if let Some(reason) = running.failure() {
@@ -135,9 +139,28 @@ impl Many<'_> {
         self.out.join(format!("{name}.rules"))
     }
 
+    /// Keeps what was learned, unless it is worse than what was there or not good enough.
+    fn save(
+        &self,
+        name: &str,
+        record: &Record,
+        learned: &Learned,
+        table: &mut Table,
+    ) -> anyhow::Result<()> {
+        let precision = record.measured.as_ref().map(|it| it.precision);
+        if !self.again && precision.is_some() && table.precision(name) > precision {
+            return Ok(());
+        }
+        table.add(record)?;
+        if precision.is_none_or(|precision| precision >= self.least) {
+            learned.invariants.save(&self.path(name))?;
+        }
+        Ok(())
+    }
+
     /// Was the API learned before, with this library and this seed, and measured if it is to be?
     fn is_known(&self, name: &str, pool: &Pool, table: &Table) -> bool {
-        if self.again || (self.options.evaluate && !table.has_measured(name)) {
+        if self.again || (self.options.evaluate && table.precision(name).is_none()) {
             return false;
         }
         let library = format!("{} {}", self.pool.package, pool.info().library_version);

@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 use fissure_learn::Learned;
@@ -33,6 +34,9 @@ pub struct Record {
     pub rounds: usize,
     #[serde(default)]
     pub seconds: f64,
+    /// What learning took of a core.
+    #[serde(default)]
+    pub core_seconds: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
 }
@@ -55,7 +59,8 @@ impl Record {
             rules: learned.invariants.file.rules.len(),
             executed: learned.executed,
             rounds: learned.rounds,
-            seconds: (learned.time.as_secs_f64() * 100.0).round() / 100.0,
+            seconds: rounded(learned.time),
+            core_seconds: rounded(learned.core_time),
             measured: learned.evaluation.as_ref().map(|it| Measured {
                 precision: it.precision(),
                 drawn: it.drawn,
@@ -74,6 +79,7 @@ impl Record {
             executed: 0,
             rounds: 0,
             seconds: 0.0,
+            core_seconds: 0.0,
             measured: None,
         }
     }
@@ -83,8 +89,8 @@ impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(
             f,
-            "{}: {} rules, {} calls, {:.1} s",
-            self.api, self.rules, self.executed, self.seconds
+            "{}: {} rules, {} calls, {:.1} s ({:.1} of a core)",
+            self.api, self.rules, self.executed, self.seconds, self.core_seconds
         )?;
         if let Some(it) = &self.measured {
             write!(
@@ -142,9 +148,9 @@ impl Table {
             .with_context(|| format!("failed to write {}", self.path.display()))
     }
 
-    pub fn has_measured(&self, api: &str) -> bool {
-        let record = self.records.get(api);
-        record.is_some_and(|record| record.measured.is_some())
+    /// The precision that was measured before.
+    pub fn precision(&self, api: &str) -> Option<f64> {
+        Some(self.records.get(api)?.measured.as_ref()?.precision)
     }
 
     /// Writes the file anew, one line for each API, in their order.
@@ -166,11 +172,11 @@ impl Table {
         let learned: Vec<&Record> = records().filter(|it| it.failure.is_none()).collect();
         let failed: Vec<&Record> = records().filter(|it| it.failure.is_some()).collect();
         let mut lines = vec![format!(
-            "{} APIs learned, {} failed, {:.1} s each in the mean, slowest {:.1} s",
+            "{} APIs learned, {} failed, {:.1} core seconds each in the mean, most {:.1}",
             learned.len(),
             failed.len(),
-            mean(learned.iter().map(|it| it.seconds)),
-            learned.iter().map(|it| it.seconds).fold(0.0, f64::max),
+            mean(learned.iter().map(|it| it.core_seconds)),
+            learned.iter().map(|it| it.core_seconds).fold(0.0, f64::max),
         )];
         let mut measured: Vec<(&str, &Measured)> = learned
             .iter()
@@ -205,6 +211,10 @@ impl Table {
         }
         lines.join("\n") + "\n"
     }
+}
+
+fn rounded(time: Duration) -> f64 {
+    (time.as_secs_f64() * 100.0).round() / 100.0
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -247,7 +257,8 @@ mod tests {
         let table = Table::open(folder.path()).unwrap();
         table.finish().unwrap();
         let table = Table::open(folder.path()).unwrap();
-        assert!(table.has_measured("m.a") && !table.has_measured("m.c"));
+        assert_eq!(table.precision("m.a"), Some(1.0));
+        assert_eq!(table.precision("m.c"), None);
         let names = ["m.a", "m.b", "m.c"].map(str::to_owned);
         let summary = table.summary(&names);
         assert!(summary.contains("2 APIs learned, 1 failed"), "{summary}");
