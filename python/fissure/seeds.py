@@ -1,4 +1,5 @@
-"""Calls that a library is known to accept, from the sample database in every PyTorch wheel.
+"""Calls that a library is known to accept, from the sample database in every PyTorch wheel, and
+from the examples in its documentation.
 
 A script of its own, run once for many APIs, because importing the database takes longer than asking
 it. `FISSURE_SEEDS` in the environment is a JSON object: `apis` (names, or `null` for all), `most`
@@ -205,6 +206,76 @@ def databases(torch):
             yield "torch.nn." + module.module_cls.__name__, module_calls, module
 
 
+class Observer:
+    """Runs the examples of a documentation, and writes down the calls of what it documents."""
+
+    def __init__(self, torch, path, writer):
+        self.torch = torch
+        self.writer = writer
+        self.found = []
+        owner, _, self.name = path.rpartition(".")
+        self.owner = torch if owner == "torch" else resolve(torch, owner)
+        self.target = getattr(self.owner, self.name)
+
+    def note(self, arguments, keywords, made=None):
+        try:
+            call = self.writer.call(arguments, keywords)
+            if made is not None:
+                call, made["call"] = made, call
+            else:
+                call["call"] = None
+            if call not in self.found:
+                self.found.append(call)
+        except NotPlain:
+            pass
+
+    def __call__(self, *arguments, **keywords):
+        result = self.target(*arguments, **keywords)
+        layer = isinstance(result, self.torch.nn.Module) and isinstance(self.target, type)
+        if layer and hasattr(result, "register_forward_pre_hook"):
+            try:
+                made = self.writer.call(arguments, keywords)
+            except NotPlain:
+                return result
+
+            def called(module, given, named):
+                self.note(given, named, dict(made))
+
+            result.register_forward_pre_hook(called, with_kwargs=True)
+        else:
+            self.note(arguments, keywords)
+        return result
+
+    def run(self):
+        import doctest
+
+        torch = self.torch
+        names = {"torch": torch, "nn": torch.nn, "F": torch.nn.functional, "__name__": "example"}
+        examples = doctest.DocTestParser().get_examples(self.target.__doc__ or "")
+        setattr(self.owner, self.name, self)
+        try:
+            for example in examples:
+                try:
+                    exec(compile(example.source, "example", "exec"), names)
+                except Exception:
+                    # An example that fails, or that follows one, says nothing.
+                    continue
+        finally:
+            setattr(self.owner, self.name, self.target)
+        return self.found
+
+
+def documented_calls(torch, path, writer):
+    """Calls in the examples of an API's own documentation."""
+    try:
+        if not callable(resolve(torch, path)):
+            return []
+        return Observer(torch, path, writer).run()
+    except Exception:
+        # What cannot be replaced (a method of a type in C) cannot be observed.
+        return []
+
+
 def main():
     request = json.loads(os.environ["FISSURE_SEEDS"])
     folder = request["folder"]
@@ -231,6 +302,12 @@ def main():
             for call in found:
                 file.write(json.dumps(call) + "\n")
         counts[path] = counts.get(path, 0) + len(found)
+    for path in sorted((wanted or set()) - set(counts)):
+        found = documented_calls(torch, path, writer)
+        if found:
+            with open(os.path.join(folder, path + ".jsonl"), "w") as file:
+                file.writelines(json.dumps(call) + "\n" for call in found)
+            counts[path] = len(found)
     with open(os.path.join(folder, "index.json"), "w") as file:
         json.dump(counts, file)
 

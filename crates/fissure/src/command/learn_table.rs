@@ -34,9 +34,9 @@ pub struct Record {
     pub rounds: usize,
     #[serde(default)]
     pub seconds: f64,
-    /// What learning took of a core.
-    #[serde(default)]
-    pub core_seconds: f64,
+    /// What learning took of a core; where that is not known, no more than it lasted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_seconds: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<Measured>,
 }
@@ -60,7 +60,7 @@ impl Record {
             executed: learned.executed,
             rounds: learned.rounds,
             seconds: rounded(learned.time),
-            core_seconds: rounded(learned.core_time),
+            core_seconds: Some(rounded(learned.core_time)),
             measured: learned.evaluation.as_ref().map(|it| Measured {
                 precision: it.precision(),
                 drawn: it.drawn,
@@ -71,6 +71,10 @@ impl Record {
         }
     }
 
+    fn of_a_core(&self) -> f64 {
+        self.core_seconds.unwrap_or(self.seconds)
+    }
+
     pub fn failed(api: &str, reason: &str) -> Self {
         Record {
             api: api.to_owned(),
@@ -79,7 +83,7 @@ impl Record {
             executed: 0,
             rounds: 0,
             seconds: 0.0,
-            core_seconds: 0.0,
+            core_seconds: None,
             measured: None,
         }
     }
@@ -90,7 +94,11 @@ impl fmt::Display for Record {
         write!(
             f,
             "{}: {} rules, {} calls, {:.1} s ({:.1} of a core)",
-            self.api, self.rules, self.executed, self.seconds, self.core_seconds
+            self.api,
+            self.rules,
+            self.executed,
+            self.seconds,
+            self.of_a_core()
         )?;
         if let Some(it) = &self.measured {
             write!(
@@ -175,8 +183,8 @@ impl Table {
             "{} APIs learned, {} failed, {:.1} core seconds each in the mean, most {:.1}",
             learned.len(),
             failed.len(),
-            mean(learned.iter().map(|it| it.core_seconds)),
-            learned.iter().map(|it| it.core_seconds).fold(0.0, f64::max),
+            mean(learned.iter().map(|it| it.of_a_core())),
+            learned.iter().map(|it| it.of_a_core()).fold(0.0, f64::max),
         )];
         let mut measured: Vec<(&str, &Measured)> = learned
             .iter()
