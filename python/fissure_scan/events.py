@@ -39,6 +39,14 @@ class Channel:
         except (OSError, ValueError):
             os._exit(3)
 
+    def ask(self, event, **fields):
+        """Emits a question and waits for its answer, which is the next command."""
+        self.emit(event, **fields)
+        line = self._commands.readline()
+        if not line:
+            os._exit(3)
+        return json.loads(line)
+
     def commands(self):
         for line in self._commands:
             yield json.loads(line)

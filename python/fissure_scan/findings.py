@@ -1,5 +1,7 @@
 """What was found: level and severity from the final values, confirmation, and the evidence."""
 
+import re
+
 import numpy as np
 
 from . import backends, shadows, soft_assertions
@@ -185,7 +187,9 @@ _MAGNITUDE = {"pow", "square", "matmul", "norm", "prod", "cumprod", "var", "std"
 
 
 def _signal(label):
+    """The direction, and what gave it."""
     for word in ("increase", "decrease"):
         if label.startswith(word):
-            return word
+            source = re.search(r"by (\w+) soft assertion", label)
+            return "%s (%s)" % (word, source.group(1)) if source else word
     return "no change" if "own data" in label else label

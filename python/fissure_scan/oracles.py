@@ -6,7 +6,7 @@ hidden values, shadows) or a composite (patterns.py) and live beside the machine
 
 import math
 
-from . import registry
+from . import registry, soft_assertions
 from .monitor_tools import has_nonfinite_scalar
 
 # Operations whose result is not a computation: uninitialised memory, chosen constants, moves.
@@ -78,8 +78,14 @@ def wrap_around(backend, node):
     return None
 
 
+def own(backend, node):
+    """The oracle that a project wrote for its own function."""
+    models = soft_assertions.learned()
+    return models.unsafe(backend, node) if models is not None else None
+
+
 AT_OPERATION = [Oracle("nonfinite", nonfinite), Oracle("range", out_of_range),
-                Oracle("wraparound", wrap_around)]
+                Oracle("wraparound", wrap_around), Oracle("own", own)]
 
 
 def finite_when_wider(backend, node):

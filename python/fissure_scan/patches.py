@@ -5,7 +5,7 @@ import builtins
 import sys
 import types
 
-from . import loaders, math_backend
+from . import loaders, math_backend, soft_assertions
 from .archive import Archive
 
 
@@ -52,6 +52,8 @@ def install(monitor, torch_mode):
         _numpy(patches, monitor)
     if "torch" in sys.modules:
         _torch(patches, monitor, torch_mode)
+    if torch_mode is not None and soft_assertions.learned() is not None:
+        soft_assertions.learned().watch(patches, monitor, torch_mode.backend)
     math_backend.install(patches, monitor)
     _plots(patches)
     _regions(monitor)

@@ -11,7 +11,7 @@ _PRECISIONS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64"
 # A failure that begins above this happens at magnitudes where everything overflows.
 _ABSURD = 1e36
 # What is steered by more than an interval of one operand can fail in other ways than its probe.
-_STRUCTURAL = ("conditioning", "spectrum", "cast", "ratio", "matmul", "power")
+_STRUCTURAL = ("conditioning", "spectrum", "cast", "ratio", "matmul", "power", "own")
 
 _functions = {}
 _aliases = {}

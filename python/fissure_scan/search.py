@@ -309,8 +309,9 @@ class Search:
                 for variable in usable:
                     overrides[variable.key] = self._step(variable, gradients[variable.key], step,
                                                          signed, level)
-                if self.attempt("%s by soft assertion of %s" % (label, site.function), overrides,
-                                level):
+                source = soft_assertions.source(site.function)
+                if self.attempt("%s by %s soft assertion of %s" % (label, source, site.function),
+                                overrides, level):
                     if site.key() in self.found:
                         return
                 masked += self.masked(site)

@@ -4,7 +4,7 @@ import gc
 import os
 import time
 
-from . import (numpy_precision, patches, precision, registry, reproduce, soft_assertions,
+from . import (learned, numpy_precision, patches, precision, registry, reproduce, soft_assertions,
                targets, variations)
 from .candidates import Variable
 from .fix_check import FixCheck
@@ -29,7 +29,12 @@ class Session:
         self.plan = plan
         self.channel = channel
         self.program = Program(plan)
-        registry.load(plan["registry"])
+        functions = dict(plan["registry"])
+        models = plan.get("assertions")
+        if models is not None:
+            soft_assertions.use(learned.Learned(models, channel))
+            soft_assertions.learned().register(functions)
+        registry.load(functions)
         self.findings = []
         self.search = None
         self.fixes = None           # made when the first fix is to be checked

@@ -12,6 +12,8 @@ from . import analytic, registry
 # Functions by name of a registry entry -> list of objects with `label` and `direction(values)`.
 # The first provider that answers is used; see `provide`.
 _providers = []
+# The trained models of the scan, None without any.
+_learned = None
 
 # Functions that the source analysis announces, but that fail by magnitude alone: not steered toward.
 _PLAIN = {"mse_loss", "cast", "addmm", "baddbmm", "einsum", "outer", "addcmul"}
@@ -25,6 +27,21 @@ def provide(provider):
 
 def withdraw(provider):
     _providers.remove(provider)
+
+
+def use(learned):
+    """Takes the trained models of a scan (learned.py)."""
+    global _learned
+    _learned = learned
+
+
+def learned():
+    return _learned
+
+
+def source(name):
+    """What steers a function, for the report."""
+    return _learned.source(name) if _learned is not None else "analytic"
 
 
 def known(name):
@@ -57,4 +74,8 @@ def distances(node, trace):
         assertions = provider(registry.canonical(node.name), str(operand.dtype)[len("torch."):])
         if assertions is not None:
             return [(assertion.label, assertion.direction(operand)) for assertion in assertions]
+    if _learned is not None:
+        found = _learned.distances(node, trace)
+        if found is not None:
+            return found
     return analytic.distances(node, trace)

@@ -27,6 +27,10 @@ struct Cli {
 enum Command {
     /// Find numerical instability in a program, and say how to fix it
     Scan(Box<command::scan::ScanArgs>),
+    /// Train soft assertions: what makes unstable functions fail
+    Train(Box<command::train::TrainArgs>),
+    /// List, show and evaluate soft assertions
+    Assertions(command::assertions::AssertionsArgs),
     /// Fuzz API functions with inputs made from what they accept
     Fuzz(Box<command::fuzz_args::FuzzArgs>),
     /// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report
@@ -67,6 +71,8 @@ fn main() -> ExitCode {
     exit_status::end_quietly_on_closed_pipe();
     let result = match Cli::parse().command {
         Command::Scan(args) => command::scan::run(*args),
+        Command::Train(args) => command::train::run(*args),
+        Command::Assertions(args) => command::assertions::run(args),
         Command::Fuzz(args) => command::fuzz::run(*args),
         Command::Campaign(args) => command::campaign::run(*args),
         Command::Judge(args) => command::judge::run(*args),

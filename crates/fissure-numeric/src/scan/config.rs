@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::assertions::Steering;
+
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("failed to read `{path}`: {error}")]
@@ -46,6 +48,8 @@ pub struct Config {
     pub save_inputs: Option<bool>,
     pub log_format: LogFormat,
     pub output_dir: Option<PathBuf>,
+    /// `model_type`: what steers the search.
+    pub steering: Option<Steering>,
     /// What was in the file and has no effect: one line each, for the user.
     pub remarks: Vec<String>,
 }
@@ -109,13 +113,17 @@ impl Config {
                 .keys()
                 .map(|key| format!("unknown key `logging.{key}`")),
         );
-        if let Some(model) = &known.model_type
-            && model != "analytic"
-        {
-            remarks.push(format!(
-                "model_type: `{model}` is not available, the analytic soft assertions are used"
-            ));
-        }
+        let steering = match known.model_type.as_deref() {
+            None => None,
+            Some("analytic") => Some(Steering::Analytic),
+            Some("learned" | "random_forest" | "RandomForest") => Some(Steering::Learned),
+            Some(model) => {
+                remarks.push(format!(
+                    "model_type: `{model}` is not available (analytic, learned): the best of both is used"
+                ));
+                None
+            }
+        };
         if known.enable_parallel == Some(true) {
             remarks.push("enable_parallel: a scan runs one program at a time".to_owned());
         }
@@ -150,6 +158,7 @@ impl Config {
             save_inputs: logging.save_inputs,
             log_format,
             output_dir: logging.output_dir,
+            steering,
             remarks,
         })
     }

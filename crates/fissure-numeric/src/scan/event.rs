@@ -26,6 +26,8 @@ pub enum Event {
         text: String,
     },
     Finding(Box<FindingEvent>),
+    /// A question to a learned soft assertion; the runtime waits for the answer.
+    Direction(Question),
     Searched {
         seconds: f64,
         runs: u64,
@@ -44,6 +46,17 @@ pub enum Event {
         line: Option<usize>,
     },
     Finished,
+}
+
+/// The values at an unstable function, of which one operand is to be moved.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Question {
+    pub function: String,
+    pub dtype: String,
+    pub operand: usize,
+    /// Elements of one context.
+    pub width: usize,
+    pub operands: Vec<Vec<f64>>,
 }
 
 /// The program's own run, without any change.

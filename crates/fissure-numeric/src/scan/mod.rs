@@ -4,6 +4,7 @@
 //! and searches, its events become the report, and proposed fixes are checked by the same process
 //! before anybody sees them.
 
+mod assertions;
 mod config;
 mod event;
 mod library;
@@ -17,8 +18,9 @@ mod runtime;
 
 use std::time::Duration;
 
+pub use assertions::{LEARNED_BY_DEFAULT, Models, Steering};
 pub use config::{Config, ConfigError, LogFormat};
-pub use event::{InputEvent, OwnRun, SiteEvent};
+pub use event::{InputEvent, OwnRun, Question, SiteEvent};
 pub use library::{Library, imported};
 pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
 pub use output::{OutputError, write_output};
@@ -40,6 +42,10 @@ pub enum ScanError {
         python: String,
         error: std::io::Error,
     },
+    #[error(transparent)]
+    Project(#[from] fissure_assertions::ProjectError),
+    #[error("a soft assertion that ships does not load: {0}")]
+    Assertion(#[from] fissure_assertions::FileError),
     #[error("failed to prepare the scan's files: {0}")]
     Prepare(std::io::Error),
 }
@@ -69,12 +75,14 @@ pub fn scan(
 ) -> Result<ScanReport, ScanError> {
     let registry = crate::registry::Registry::embedded();
     let analysed = plan::analyse_target(options, &registry)?;
+    let models = Models::load(options.steering, &options.project)?;
     let mut report = ScanReport::new(options, &analysed);
-    let mut runtime = Runtime::start(options, &analysed)?;
+    let mut runtime = Runtime::start(options, &analysed, &models)?;
     let patience = options.timeout + options.own_run_timeout + Duration::from_secs(60);
     let mut searched = false;
     let ended = loop {
         match runtime.next(patience) {
+            Ok(Event::Direction(question)) => runtime.command(&models.answer(&question)),
             Ok(event) => {
                 show(&event, progress);
                 let last = matches!(event, Event::Searched { .. });

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Config;
+use super::assertions::Steering;
 
 /// The program under scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +105,10 @@ pub struct ScanOptions {
     pub output: PathBuf,
     pub layout: Layout,
     pub config: Config,
+    /// What steers the search.
+    pub steering: Steering,
+    /// Folder of the project file with the user's own soft assertions.
+    pub project: PathBuf,
 }
 
 impl ScanOptions {
@@ -123,6 +128,8 @@ impl ScanOptions {
             output,
             layout: Layout::Fissure,
             config: Config::default(),
+            steering: Steering::default(),
+            project: PathBuf::from("."),
         }
     }
 }

@@ -12,6 +12,7 @@ use command_fds::{CommandFdExt, FdMapping};
 use rustix::net::{SendFlags, send};
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::assertions::Models;
 use super::event::Event;
 use super::plan::Analysed;
 use super::{ScanError, ScanOptions, plan, runtime};
@@ -66,13 +67,18 @@ pub fn was_interrupted() -> bool {
 }
 
 impl Runtime {
-    pub fn start(options: &ScanOptions, analysed: &Analysed) -> Result<Runtime, ScanError> {
+    pub fn start(
+        options: &ScanOptions,
+        analysed: &Analysed,
+        models: &Models,
+    ) -> Result<Runtime, ScanError> {
         let folder = tempfile::tempdir().map_err(ScanError::Prepare)?;
         let starter = runtime::unpack(folder.path()).map_err(ScanError::Prepare)?;
         let plan_file = folder.path().join("plan.json");
         std::fs::create_dir_all(&options.output).map_err(ScanError::Prepare)?;
-        std::fs::write(&plan_file, plan::to_json(options, analysed).to_string())
-            .map_err(ScanError::Prepare)?;
+        let mut plan = plan::to_json(options, analysed);
+        plan["assertions"] = models.to_json();
+        std::fs::write(&plan_file, plan.to_string()).map_err(ScanError::Prepare)?;
         let errors = tempfile::tempfile().map_err(ScanError::Prepare)?;
         let (ours, theirs) = UnixStream::pair().map_err(ScanError::Prepare)?;
         let mut command = Command::new(&options.python);

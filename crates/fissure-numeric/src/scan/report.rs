@@ -183,7 +183,7 @@ impl ScanReport {
                 };
                 self.problem(&kind, format!("{place}{message}"), true);
             }
-            Event::Checked { .. } | Event::Finished => {}
+            Event::Checked { .. } | Event::Finished | Event::Direction(_) => {}
         }
     }
 

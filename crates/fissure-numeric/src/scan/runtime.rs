@@ -30,6 +30,7 @@ pub const FILES: &[(&str, &str)] = files![
     "graph_backend.py",
     "graph_operations.py",
     "jax_backend.py",
+    "learned.py",
     "loaders.py",
     "low_precision.py",
     "math_backend.py",

@@ -1,5 +1,7 @@
 //! One file per command.
 
+pub mod assertions;
+mod assertions_eval;
 pub mod bisect;
 pub mod campaign;
 pub mod campaign_args;
@@ -33,3 +35,4 @@ mod session;
 pub mod solve;
 pub mod specs;
 mod specs_library;
+pub mod train;

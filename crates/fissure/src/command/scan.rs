@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fissure_numeric::scan::{
     Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanTarget, SiteEvent,
-    imported, scan, write_output,
+    Steering, imported, scan, write_output,
 };
 
 use super::scan_console::Console;
@@ -60,6 +60,10 @@ pub struct ScanArgs {
     #[arg(long)]
     write_fixes: bool,
 
+    /// What steers the search [default: best, or model_type of the configuration]
+    #[arg(long, value_enum, value_name = "KIND")]
+    assertions: Option<SteeringArg>,
+
     /// Configuration file with the keys of Soft Assertion Fuzzer
     #[arg(long, value_name = "YAML")]
     config: Option<PathBuf>,
@@ -88,6 +92,32 @@ pub struct ScanArgs {
 enum LayoutArg {
     Fissure,
     Softassertion,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SteeringArg {
+    /// Learned or analytic soft assertions, whichever was measured to be better for the function
+    Best,
+    /// Learned soft assertions only
+    Learned,
+    /// Failure regions of the registry only
+    Analytic,
+    /// Only the gradient of the function's output, for comparison
+    Output,
+    /// Random directions, for comparison
+    Random,
+}
+
+impl From<SteeringArg> for Steering {
+    fn from(steering: SteeringArg) -> Steering {
+        match steering {
+            SteeringArg::Best => Steering::Best,
+            SteeringArg::Learned => Steering::Learned,
+            SteeringArg::Analytic => Steering::Analytic,
+            SteeringArg::Output => Steering::Output,
+            SteeringArg::Random => Steering::Random,
+        }
+    }
 }
 
 pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
@@ -133,6 +163,11 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         LayoutArg::Fissure => Layout::Fissure,
         LayoutArg::Softassertion => Layout::SoftAssertion,
     };
+    options.steering = args
+        .assertions
+        .map(Steering::from)
+        .or(config.steering)
+        .unwrap_or_default();
     options.config = config;
 
     let console = Console::new(args.json, args.verbose);
@@ -144,7 +179,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         show(&console, &args.target, progress)
     }) {
         Ok(report) => report,
-        Err(error @ (ScanError::Syntax(_) | ScanError::Read { .. })) => {
+        Err(error @ (ScanError::Syntax(_) | ScanError::Read { .. } | ScanError::Project(_))) => {
             return Err(usage(error.to_string()));
         }
         Err(error) => return Err(error.into()),

@@ -1,0 +1,114 @@
+//! An element, its row and the row of the other operand: scalar product, distance, lengths.
+
+use super::row::Outermost;
+use super::{Feature, Logarithm, MOST_FEATURES, Scale, finite, log_length};
+
+pub const FEATURES: &[Feature] = &[
+    ("value", Scale::Number),
+    ("partner", Scale::Number),
+    ("log_value", Scale::Even),
+    ("log_partner", Scale::Even),
+    ("log_product", Scale::Even),
+    ("log_quotient", Scale::Even),
+    ("difference", Scale::Number),
+    ("log_difference", Scale::Even),
+    ("product_of_others", Scale::Number),
+    ("product_of_rows", Scale::Number),
+    ("log_length", Scale::Even),
+    ("log_length_of_other", Scale::Even),
+    ("log_distance", Scale::Even),
+    ("log_lengths", Scale::Even),
+    ("below_largest", Scale::Number),
+    ("above_smallest", Scale::Number),
+    ("largest", Scale::Number),
+    ("smallest", Scale::Number),
+    ("log_product_of_others", Scale::Even),
+    ("log_spread", Scale::Even),
+    ("log_spread_of_other", Scale::Even),
+    ("log_count", Scale::Even),
+    ("log_largest_product", Scale::Even),
+    ("log_share", Scale::Even),
+    ("signed_product_of_others", Scale::Number),
+    ("log_shorter_length", Scale::Even),
+    ("operand", Scale::Even),
+];
+
+pub struct Rows<'a> {
+    own: &'a [f64],
+    other: &'a [f64],
+    moving: usize,
+    logarithm: Logarithm,
+    product: f64,
+    log_length: f64,
+    log_other_length: f64,
+    log_distance: f64,
+    largest: f64,
+    smallest: f64,
+    log_spread: f64,
+    log_other_spread: f64,
+    log_largest_product: f64,
+}
+
+fn spread(values: &[f64]) -> (f64, f64) {
+    let largest = Outermost::of(values.iter().copied()).value();
+    let smallest = -Outermost::of(values.iter().map(|value| -value)).value();
+    (largest, smallest)
+}
+
+impl<'a> Rows<'a> {
+    pub fn new(own: &'a [f64], other: &'a [f64], moving: usize, logarithm: Logarithm) -> Rows<'a> {
+        let (largest, smallest) = spread(own);
+        let (other_largest, other_smallest) = spread(other);
+        let pairs = || own.iter().zip(other);
+        Rows {
+            product: pairs().fold(0.0, |sum, (a, b)| finite(sum + finite(a * b))),
+            log_length: log_length(own.iter().copied(), logarithm),
+            log_other_length: log_length(other.iter().copied(), logarithm),
+            log_distance: log_length(pairs().map(|(a, b)| finite(a - b)), logarithm),
+            largest,
+            smallest,
+            log_spread: logarithm.at(finite(largest - smallest)),
+            log_other_spread: logarithm.at(finite(other_largest - other_smallest)),
+            log_largest_product: pairs()
+                .map(|(a, b)| logarithm.at(*a) + logarithm.at(*b))
+                .fold(f64::MIN, f64::max),
+            own,
+            other,
+            moving,
+            logarithm,
+        }
+    }
+
+    pub fn describe(&self, position: usize, into: &mut [f64; MOST_FEATURES]) {
+        let (value, partner) = (self.own[position], self.other[position]);
+        let (log, log_partner) = (self.logarithm.at(value), self.logarithm.at(partner));
+        let others = finite(self.product - finite(value * partner));
+        into[0] = value;
+        into[1] = partner;
+        into[2] = log;
+        into[3] = log_partner;
+        into[4] = log + log_partner;
+        into[5] = log - log_partner;
+        into[6] = finite(value - partner);
+        into[7] = self.logarithm.at(into[6]);
+        into[8] = others;
+        into[9] = self.product;
+        into[10] = self.log_length;
+        into[11] = self.log_other_length;
+        into[12] = self.log_distance;
+        into[13] = self.log_length + self.log_other_length;
+        into[14] = finite(self.largest - value);
+        into[15] = finite(value - self.smallest);
+        into[16] = self.largest;
+        into[17] = self.smallest;
+        into[18] = self.logarithm.at(others);
+        into[19] = self.log_spread;
+        into[20] = self.log_other_spread;
+        into[21] = (self.own.len() as f64).log2();
+        into[22] = self.log_largest_product;
+        into[23] = log - self.log_length;
+        into[24] = if partner < 0.0 { -others } else { others };
+        into[25] = self.log_length.min(self.log_other_length);
+        into[26] = self.moving as f64;
+    }
+}

@@ -1,0 +1,264 @@
+//! The target's interpreter, which tests the functions and writes labelled samples.
+
+use std::io::{BufRead, BufReader, Read, Seek};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use command_fds::{CommandFdExt, FdMapping};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::catalogue::Trainable;
+use crate::label::Precision;
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../python/fissure_train/", $name)))),*]
+    };
+}
+
+const FILES: &[(&str, &str)] = files![
+    "__init__.py",
+    "__main__.py",
+    "axis.py",
+    "contexts.py",
+    "element.py",
+    "libraries.py",
+    "precision.py",
+    "subject.py",
+];
+
+/// Outside the package, so that its relative imports work.
+const STARTER: &str = "import runpy\nrunpy.run_module('fissure_train', run_name='__main__')\n";
+const CHANNEL_FD: i32 = 3;
+
+/// Why nothing could be labelled.
+#[derive(Debug, thiserror::Error)]
+pub enum LabelError {
+    #[error("failed to prepare the labelling: {0}")]
+    Prepare(std::io::Error),
+    #[error("failed to start `{python}`: {error}")]
+    Start {
+        python: String,
+        error: std::io::Error,
+    },
+    #[error("{0}")]
+    Library(String),
+    #[error("the interpreter ended before everything was labelled ({status}):\n{log}")]
+    Gone { status: String, log: String },
+    #[error("the interpreter said something that is no event: {0}")]
+    Garbled(String),
+}
+
+/// Which samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    Train,
+    HeldOut,
+}
+
+/// What is to be labelled.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    pub python: &'a Path,
+    pub library: &'a str,
+    pub functions: &'a [Trainable],
+    pub precisions: &'a [Precision],
+    pub splits: &'a [Split],
+    pub seed: u64,
+    /// Samples of each label at most, for functions of one operand; contexts are half as many.
+    pub count: usize,
+    /// Modules of the user are looked for here.
+    pub directory: &'a Path,
+}
+
+/// What the interpreter tells.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    Started {
+        library: String,
+        version: String,
+    },
+    Labelled(Labelled),
+    /// The library does not have it, or it never fails.
+    Unsupported {
+        function: String,
+        dtype: Precision,
+        split: Split,
+        reason: String,
+    },
+    /// The user's function or oracle is wrong.
+    Refused {
+        function: String,
+        dtype: Precision,
+        split: Split,
+        reason: String,
+    },
+    Failed {
+        message: String,
+    },
+    Finished,
+}
+
+/// A data set is on disk.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Labelled {
+    pub function: String,
+    pub dtype: Precision,
+    pub split: Split,
+    pub path: PathBuf,
+    pub counts: [usize; 3],
+    pub regions: Vec<[f64; 2]>,
+    /// Calls of the function.
+    pub calls: u64,
+    pub seconds: f64,
+}
+
+/// The running interpreter; its samples live as long as it does.
+#[derive(Debug)]
+pub struct Labeller {
+    child: Child,
+    events: BufReader<std::io::PipeReader>,
+    errors: std::fs::File,
+    finished: bool,
+    _folder: tempfile::TempDir,
+}
+
+impl Labeller {
+    pub fn start(request: &Request<'_>) -> Result<Labeller, LabelError> {
+        let folder = tempfile::tempdir().map_err(LabelError::Prepare)?;
+        let starter = unpack(folder.path(), request).map_err(LabelError::Prepare)?;
+        let errors = tempfile::tempfile().map_err(LabelError::Prepare)?;
+        let (ours, theirs) = std::io::pipe().map_err(LabelError::Prepare)?;
+        let mut command = Command::new(request.python);
+        command
+            .arg(&starter)
+            .arg(folder.path().join("plan.json"))
+            .arg(CHANNEL_FD.to_string())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("TF_CPP_MIN_LOG_LEVEL", "3")
+            .env("CUDA_VISIBLE_DEVICES", "")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(errors.try_clone().map_err(LabelError::Prepare)?);
+        command
+            .fd_mappings(vec![FdMapping {
+                parent_fd: OwnedFd::from(theirs),
+                child_fd: CHANNEL_FD,
+            }])
+            .map_err(|error| LabelError::Prepare(std::io::Error::other(error)))?;
+        let child = command.spawn().map_err(|error| LabelError::Start {
+            python: request.python.display().to_string(),
+            error,
+        })?;
+        // It holds the child's end of the pipe, whose closing tells the end.
+        drop(command);
+        Ok(Labeller {
+            child,
+            events: BufReader::new(ours),
+            errors,
+            finished: false,
+            _folder: folder,
+        })
+    }
+
+    /// The next event; `None` after the last.
+    pub fn next(&mut self) -> Result<Option<Event>, LabelError> {
+        if self.finished {
+            return Ok(None);
+        }
+        let mut line = String::new();
+        let read = self.events.read_line(&mut line);
+        if !matches!(read, Ok(1..)) {
+            let status = match self.child.wait() {
+                Ok(status) => status.to_string(),
+                Err(error) => error.to_string(),
+            };
+            let log = self.log();
+            return Err(LabelError::Gone { status, log });
+        }
+        match serde_json::from_str(&line) {
+            Ok(Event::Finished) => {
+                self.finished = true;
+                Ok(None)
+            }
+            Ok(Event::Failed { message }) => Err(LabelError::Library(message)),
+            Ok(event) => Ok(Some(event)),
+            Err(error) => Err(LabelError::Garbled(format!("{error}: {line}"))),
+        }
+    }
+
+    /// The end of what it wrote to standard error.
+    fn log(&mut self) -> String {
+        let mut bytes = Vec::new();
+        if self.errors.rewind().is_err() || self.errors.read_to_end(&mut bytes).is_err() {
+            return String::new();
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(12)..].join("\n")
+    }
+}
+
+impl Drop for Labeller {
+    fn drop(&mut self) {
+        // Failing means that it is gone already.
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+fn unpack(folder: &Path, request: &Request<'_>) -> std::io::Result<PathBuf> {
+    let package = folder.join("fissure_train");
+    std::fs::create_dir_all(&package)?;
+    for (name, text) in FILES {
+        std::fs::write(package.join(name), text)?;
+    }
+    let functions: Vec<serde_json::Value> = request
+        .functions
+        .iter()
+        .filter_map(|function| function.plan(request.library, request.precisions))
+        .collect();
+    let splits: Vec<&str> = request
+        .splits
+        .iter()
+        .map(|split| match split {
+            Split::Train => "train",
+            Split::HeldOut => "held_out",
+        })
+        .collect();
+    let plan = json!({
+        "library": request.library,
+        "functions": functions,
+        "splits": splits,
+        "seed": request.seed,
+        "count": request.count,
+        "folder": folder,
+        "directory": std::path::absolute(request.directory)?,
+    });
+    std::fs::write(folder.join("plan.json"), plan.to_string())?;
+    let starter = folder.join("start.py");
+    std::fs::write(&starter, STARTER)?;
+    Ok(starter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_labeller_is_embedded() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/fissure_train");
+        let mut present: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".py"))
+            .collect();
+        present.sort();
+        let embedded: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(present, embedded);
+    }
+}

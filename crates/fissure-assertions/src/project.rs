@@ -1,0 +1,210 @@
+//! `fissure.toml`: the soft assertions of a project's own functions.
+//!
+//! ```toml
+//! [[assertion]]
+//! function = "my_package.my_function"
+//! file = "soft-assertions/my_package.my_function.safetensors"
+//! oracle = "my_oracle.py"
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::assertion::SoftAssertion;
+use crate::catalogue::PLAIN_ORACLES;
+use crate::file::FileError;
+
+pub const FILE_NAME: &str = "fissure.toml";
+
+/// Why a project file is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectError {
+    #[error("failed to read `{path}`: {error}")]
+    Read { path: String, error: std::io::Error },
+    #[error("failed to write `{path}`: {error}")]
+    Write { path: String, error: std::io::Error },
+    #[error("`{path}` is not valid: {error}")]
+    Syntax {
+        path: String,
+        error: Box<toml::de::Error>,
+    },
+    #[error("`{path}`: {problem}")]
+    Invalid { path: String, problem: String },
+    #[error("in `{path}`: {error}")]
+    Assertion { path: String, error: FileError },
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProjectFile {
+    #[serde(default)]
+    assertion: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    function: String,
+    file: PathBuf,
+    #[serde(default)]
+    oracle: Vec<String>,
+}
+
+/// A function of the project with its soft assertion.
+#[derive(Clone, Debug)]
+pub struct OwnAssertion {
+    pub function: String,
+    pub assertion: SoftAssertion,
+    /// Oracles that need nothing but the function, by name.
+    pub oracles: Vec<String>,
+    /// The Python file of further oracles.
+    pub oracle_file: Option<PathBuf>,
+}
+
+/// Reads the project file of a folder; nothing when there is none.
+pub fn load_project(folder: &Path) -> Result<Vec<OwnAssertion>, ProjectError> {
+    let path = folder.join(FILE_NAME);
+    let Some(file) = read(&path)? else {
+        return Ok(Vec::new());
+    };
+    file.assertion
+        .into_iter()
+        .map(|entry| ready(folder, &path, entry))
+        .collect()
+}
+
+fn read(path: &Path) -> Result<Option<ProjectFile>, ProjectError> {
+    let shown = path.display().to_string();
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(ProjectError::Read { path: shown, error }),
+    };
+    let file = toml::from_str(&text).map_err(|error| ProjectError::Syntax {
+        path: shown,
+        error: Box::new(error),
+    })?;
+    Ok(Some(file))
+}
+
+fn ready(folder: &Path, path: &Path, entry: Entry) -> Result<OwnAssertion, ProjectError> {
+    let shown = path.display().to_string();
+    let invalid = |problem: String| ProjectError::Invalid {
+        path: shown.clone(),
+        problem,
+    };
+    let function = entry.function;
+    let assertion =
+        SoftAssertion::load(&folder.join(entry.file)).map_err(|error| ProjectError::Assertion {
+            path: shown.clone(),
+            error,
+        })?;
+    if assertion.header().function != function {
+        return Err(invalid(format!(
+            "the file of `{function}` was trained for `{}`",
+            assertion.header().function
+        )));
+    }
+    let mut oracles = Vec::new();
+    let mut oracle_file = None;
+    for oracle in entry.oracle {
+        if PLAIN_ORACLES.contains(&oracle.as_str()) {
+            oracles.push(oracle);
+        } else {
+            let file = folder.join(&oracle);
+            if !file.is_file() {
+                return Err(invalid(format!("there is no oracle `{oracle}`")));
+            }
+            oracle_file = Some(file);
+        }
+    }
+    Ok(OwnAssertion {
+        function,
+        assertion,
+        oracles,
+        oracle_file,
+    })
+}
+
+/// Adds a function to the project file of a folder, which is made if need be; what the user wrote
+/// stays as it is. Returns the file.
+pub fn plug(
+    folder: &Path,
+    function: &str,
+    file: &Path,
+    oracles: &[String],
+) -> Result<PathBuf, ProjectError> {
+    let path = folder.join(FILE_NAME);
+    let shown = path.display().to_string();
+    let present = read(&path)?.unwrap_or_default();
+    let entry = present.assertion.iter().find(|it| it.function == function);
+    if let Some(entry) = entry {
+        if entry.file == file && entry.oracle == oracles {
+            return Ok(path);
+        }
+        return Err(ProjectError::Invalid {
+            path: shown,
+            problem: format!(
+                "`{function}` is there with the file `{}` and the oracles {:?}: remove that entry or name the same",
+                entry.file.display(),
+                entry.oracle
+            ),
+        });
+    }
+    let write = |error| ProjectError::Write {
+        path: shown.clone(),
+        error,
+    };
+    let mut text = match std::fs::read_to_string(&path) {
+        Ok(text) if !text.is_empty() => text.trim_end().to_owned() + "\n\n",
+        Ok(_) => String::new(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(write(error)),
+    };
+    let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+    let oracles: Vec<String> = oracles.iter().map(|oracle| quoted(oracle)).collect();
+    text.push_str(&format!(
+        "[[assertion]]\nfunction = {}\nfile = {}\noracle = [{}]\n",
+        quoted(function),
+        quoted(&file.display().to_string()),
+        oracles.join(", ")
+    ));
+    std::fs::write(&path, text).map_err(write)?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plugging_keeps_what_is_there_and_is_done_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE_NAME);
+        std::fs::write(&path, "# ours\n").unwrap();
+        for _ in 0..2 {
+            plug(folder.path(), "a.b", Path::new("x.safetensors"), &[]).unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with("# ours\n"), "{text}");
+        assert_eq!(text.matches("[[assertion]]").count(), 1);
+        let other = plug(folder.path(), "a.b", Path::new("y.safetensors"), &[]);
+        assert!(other.unwrap_err().to_string().contains("remove that entry"));
+    }
+
+    #[test]
+    fn a_wrong_project_file_is_an_error_with_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(load_project(folder.path()).unwrap().is_empty());
+        for text in [
+            "[[assertion]]\nfunction = 3\n",
+            "[[assertion]]\nfunction = \"a.b\"\nfile = \"missing.safetensors\"\n",
+            "[[asertion]]\n",
+        ] {
+            std::fs::write(folder.path().join(FILE_NAME), text).unwrap();
+            let problem = load_project(folder.path()).unwrap_err().to_string();
+            assert!(problem.contains("fissure.toml"), "{problem}");
+        }
+    }
+}

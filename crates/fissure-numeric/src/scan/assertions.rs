@@ -1,0 +1,135 @@
+//! The learned soft assertions of a scan: which functions they steer, and their answers.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fissure_assertions::{
+    OwnAssertion, Precision, SoftAssertion, load_project, load_shipped, shipped,
+};
+use serde_json::{Value, json};
+
+use super::ScanError;
+use super::event::Question;
+
+/// What gives the search its directions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Steering {
+    /// Per function the one that was measured to be better.
+    #[default]
+    Best,
+    Learned,
+    Analytic,
+    /// The gradient of the function's output alone.
+    Output,
+    Random,
+}
+
+impl Steering {
+    fn name(self) -> &'static str {
+        match self {
+            Steering::Best => "best",
+            Steering::Learned => "learned",
+            Steering::Analytic => "analytic",
+            Steering::Output => "output",
+            Steering::Random => "random",
+        }
+    }
+}
+
+/// Functions of the library that learned soft assertions steer by default: where the ablation of
+/// docs/soft-assertions.md found the same programs in less time, or programs that the analytic regions
+/// miss. A project's own functions are always steered by theirs.
+pub const LEARNED_BY_DEFAULT: &[&str] = &[];
+
+/// The models that this scan may ask.
+#[derive(Debug)]
+pub struct Models {
+    steering: Steering,
+    models: BTreeMap<String, SoftAssertion>,
+    own: Vec<OwnAssertion>,
+}
+
+impl Models {
+    /// Loads what the steering needs. A model that does not load is an error.
+    pub fn load(steering: Steering, project: &Path) -> Result<Models, ScanError> {
+        let own = load_project(project)?;
+        let mut models = BTreeMap::new();
+        for (library, function) in shipped() {
+            let wanted = match steering {
+                Steering::Learned => true,
+                Steering::Best => LEARNED_BY_DEFAULT.contains(&function.as_str()),
+                Steering::Analytic | Steering::Output | Steering::Random => false,
+            };
+            if library == "torch"
+                && wanted
+                && let Some(model) = load_shipped(&library, &function)
+            {
+                models.insert(function, model?);
+            }
+        }
+        for entry in &own {
+            models.insert(entry.function.clone(), entry.assertion.clone());
+        }
+        Ok(Models {
+            steering,
+            models,
+            own,
+        })
+    }
+
+    /// For the plan: models of one value as their steps, the others by name.
+    pub fn to_json(&self) -> Value {
+        let models: serde_json::Map<String, Value> = self
+            .models
+            .iter()
+            .map(|(name, model)| {
+                let steps: serde_json::Map<String, Value> = model
+                    .precisions()
+                    .map(|precision| (precision.to_string(), steps(model, precision)))
+                    .collect();
+                let entry = json!({
+                    "context": model.header().context,
+                    // Only what is better is loaded when the better one is to steer.
+                    "best": true,
+                    "steps": steps,
+                });
+                (name.clone(), entry)
+            })
+            .collect();
+        let own: Vec<Value> = self
+            .own
+            .iter()
+            .map(|entry| json!({"function": entry.function, "oracle_file": entry.oracle_file}))
+            .collect();
+        json!({"mode": self.steering.name(), "models": models, "own": own})
+    }
+
+    /// The labels of an operand's elements: -1, 0 or 1 each; null where there is no answer.
+    pub fn answer(&self, question: &Question) -> Value {
+        let operands: Vec<&[f64]> = question.operands.iter().map(Vec::as_slice).collect();
+        let labels = self
+            .models
+            .get(&question.function)
+            .zip(Precision::from_name(&question.dtype))
+            .and_then(|(model, precision)| {
+                model
+                    .labels(precision, &operands, question.operand, question.width)
+                    .ok()
+            });
+        let signs: Option<Vec<i8>> =
+            labels.map(|labels| labels.iter().map(|label| label.sign()).collect());
+        json!({ "labels": signs })
+    }
+}
+
+/// (start, end, label) of each interval; null for a model that has to be asked.
+fn steps(model: &SoftAssertion, precision: Precision) -> Value {
+    let Some(steps) = model.steps(precision) else {
+        return Value::Null;
+    };
+    let limit = f64::MAX;
+    steps
+        .intervals()
+        .map(|(start, end, label)| json!([start.max(-limit), end.min(limit), label]))
+        .collect()
+}
