@@ -5,6 +5,7 @@ import importlib
 import io
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -13,6 +14,13 @@ import traceback
 from . import constants, patches, targets, users
 from .monitor import Monitor, StopRun
 from .scratch import Scratch
+
+
+# What a program for TensorFlow 1 says about TensorFlow 2.
+_VERSION_1 = re.compile(r"module 'tensorflow\S*' has no attribute "
+                        r"'(placeholder|Session|InteractiveSession|log|global_variables_initializer|"
+                        r"get_variable|variable_scope|random_normal|truncated_normal|set_random_seed|"
+                        r"train|layers|app|flags|ConfigProto|reset_default_graph)'")
 
 
 class Settings:
@@ -155,7 +163,10 @@ class Program:
                 file, line = entry.filename, entry.lineno
         if isinstance(error, SyntaxError):
             file, line = error.filename, error.lineno
-        return (type(error).__name__, str(error)[:500], file, line)
+        message = str(error)[:500]
+        if isinstance(error, AttributeError) and _VERSION_1.search(message):
+            message += " (a program for TensorFlow 1? scan it with --tf1)"
+        return (type(error).__name__, message, file, line)
 
     def _execute(self, monitor):
         sys.argv = [self.file or self.module or ""] + list(self.arguments)
