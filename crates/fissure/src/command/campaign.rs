@@ -146,10 +146,15 @@ fn begin(
             if !args.quiet {
                 eprintln!("fissure: asking the sample database of {package}");
             }
-            // A library without one has nothing to learn from but what was named.
-            let seeds =
-                campaign_specs::seeds(&package, &python, &path.join(SEEDS_FOLDER), stop).ok();
-            unknown = known.add_unknown(args, &package, seeds.as_ref());
+            let apis = names_only.then_some(args.api.as_slice());
+            let folder = path.join(SEEDS_FOLDER);
+            let seeds = campaign_specs::seeds(&package, &python, &folder, apis, stop);
+            if let Err(error) = &seeds {
+                let text = error.to_string();
+                let reason = text.lines().next().unwrap_or_default();
+                eprintln!("warning: nothing can be learned of {package}: {reason}");
+            }
+            unknown = known.add_unknown(args, &package, seeds.as_ref().ok());
         }
     }
     if known.specs.is_empty() {

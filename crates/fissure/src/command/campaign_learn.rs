@@ -51,6 +51,21 @@ pub fn failures(out: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     }
 }
 
+/// Notes that none of these can be learned, for one reason.
+pub fn give_up(out: &Path, names: &[&str], reason: &str) -> anyhow::Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("failed to make {}", out.display()))?;
+    let reasons = names
+        .iter()
+        .map(|name| ((*name).to_owned(), reason.to_owned()));
+    write_failures(out, &reasons.collect())
+}
+
+fn write_failures(out: &Path, failed: &BTreeMap<String, String>) -> anyhow::Result<()> {
+    let path = out.join(FAILED_FILE);
+    std::fs::write(&path, serde_json::to_vec_pretty(failed)?)
+        .with_context(|| format!("failed to write {}", path.display()))
+}
+
 impl Learning<'_> {
     /// Learns what is not learned yet, until the time is up.
     pub fn run(&self) -> anyhow::Result<()> {
@@ -118,9 +133,7 @@ impl Learning<'_> {
                 Err(error) => {
                     let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                     failed.insert((*name).to_owned(), error.to_string());
-                    let path = self.out.join(FAILED_FILE);
-                    std::fs::write(&path, serde_json::to_vec_pretty(&*failed)?)
-                        .with_context(|| format!("failed to write {}", path.display()))?;
+                    write_failures(self.out, &failed)?;
                 }
             }
             // One that stopped is replaced: one API does not end the campaign.

@@ -64,15 +64,19 @@ impl ShardRun<'_> {
         let options = run_options(self.args, self.plan, self.shard, self.part)?;
         let seeds_folder = self.folder.path().join(SEEDS_FOLDER);
         self.phase(&format!("learn: {} APIs", names.len()));
+        let asked: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let package = &self.plan.package;
+        let python = &self.plan.python;
+        let seeds = campaign_specs::seeds(package, python, &seeds_folder, Some(&asked), self.stop);
+        let seeds = match seeds {
+            Ok(seeds) => seeds,
+            // The other APIs do not need them.
+            Err(error) => return campaign_learn::give_up(&out, &names, &error.to_string()),
+        };
         let learning = Learning {
-            package: &self.plan.package,
-            python: &self.plan.python,
-            seeds: campaign_specs::seeds(
-                &self.plan.package,
-                &self.plan.python,
-                &seeds_folder,
-                self.stop,
-            )?,
+            package,
+            python,
+            seeds,
             out: &out,
             options: LearnOptions {
                 seed: self.plan.seed,

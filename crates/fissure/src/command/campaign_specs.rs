@@ -150,16 +150,17 @@ fn wanted(args: &CampaignRunArgs, fits: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The calls of the library's sample database: kept in `folder` by another process of the campaign,
-/// or asked for now.
+/// or asked for now: of these APIs, or of all it knows.
 pub fn seeds(
     package: &str,
     python: &Path,
     folder: &Path,
+    apis: Option<&[String]>,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Seeds> {
     if !Seeds::are_in(folder) {
         let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-        Seeds::from_database(python, package, scratch.path(), None, SEEDS, stop)?.keep(folder)?;
+        Seeds::from_database(python, package, scratch.path(), apis, SEEDS, stop)?.keep(folder)?;
     }
     Ok(Seeds::from_folder(folder)?)
 }

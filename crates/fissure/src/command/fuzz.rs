@@ -90,6 +90,12 @@ fn resume(folder: &Path) -> anyhow::Result<(FuzzArgs, String)> {
             anyhow::Error::from(error)
         ))
     })?;
+    if header.command.get(1).is_some_and(|name| name == "campaign") {
+        return Err(usage(format!(
+            "{0} is of a campaign: fissure campaign --resume {0} continues it",
+            folder.display()
+        )));
+    }
     std::env::set_current_dir(&header.folder)
         .with_context(|| format!("failed to go to {}", header.folder.display()))?;
     // The program itself and the name of the command come before the arguments.
