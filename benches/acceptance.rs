@@ -1,6 +1,7 @@
 //! How much of what conforms to the constraint files the libraries accept, each in its old version
-//! and in a current one: `cargo bench -p fissure-benches --bench acceptance [-- REQUIREMENT…]`. With
-//! `--each` the share of every API is listed, and the commonest reason of those that reject most.
+//! and in a current one: `cargo bench -p fissure-benches --bench acceptance [-- REQUIREMENT…]`.
+//! `--every=N` takes every N-th constraint file only. With `--each` the share of every API is
+//! listed, and the commonest reason for rejecting.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
@@ -21,13 +22,16 @@ fn main() -> anyhow::Result<()> {
         .filter(|argument| !argument.starts_with('-'))
         .collect();
     let each = std::env::args().any(|argument| argument == "--each");
+    let every = std::env::args()
+        .find_map(|argument| argument.strip_prefix("--every=")?.parse().ok())
+        .unwrap_or(1_usize);
     println!(
         "{:<24} {:>6} {:>9} {:>9} {:>10} {:>10} {:>8}",
         "library", "APIs", "inputs", "accepted", "mean/API", "some", "crashes"
     );
     for library in LIBRARIES {
         if asked.is_empty() || asked.iter().any(|one| one == library.requirement) {
-            measure(&library, each)?;
+            measure(&library, each, every)?;
         }
     }
     Ok(())
@@ -50,12 +54,12 @@ impl Counts {
     }
 }
 
-fn measure(library: &Library, each: bool) -> anyhow::Result<()> {
+fn measure(library: &Library, each: bool, every: usize) -> anyhow::Result<()> {
     let scratch = tempfile::tempdir()?;
     let pool = library.pool(scratch.path(), 1)?;
     let mut rows = Vec::new();
     let mut left_out = 0;
-    for spec in library.specs()? {
+    for spec in library.specs()?.into_iter().step_by(every.max(1)) {
         let mut counts = Counts::default();
         let options = GenerateOptions {
             mode: Mode::Conform,

@@ -43,8 +43,30 @@ pub fn repair(spec: &Spec) -> (Spec, Vec<Repair>) {
             });
         }
     }
+    if spec.api.package == "mxnet" {
+        require_documented(&mut repaired, &mut repairs);
+    }
     drop_undescribed_stars(&mut repaired, &mut repairs);
     (repaired, repairs)
+}
+
+/// MXNet generates the signatures of its operations with `None` as every default; which arguments
+/// are needed stands in the documented type.
+fn require_documented(spec: &mut Spec, repairs: &mut Vec<Repair>) {
+    for param in &mut spec.params {
+        let Some(text) = &param.doc_dtype else {
+            continue;
+        };
+        let optional = text.contains("optional") || text.contains("default");
+        let needed = text.contains("required") || (text.starts_with("NDArray") && !optional);
+        if param.role == Role::Optional && needed {
+            param.role = Role::Required;
+            repairs.push(Repair {
+                param: param.name.clone(),
+                message: format!("is documented as `{text}`: always given"),
+            });
+        }
+    }
 }
 
 /// `*args` beside required parameters, with nothing said about it, is an artefact of a wrapper's

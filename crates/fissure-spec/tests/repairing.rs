@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fissure_model::{Constraint, Spec};
+use fissure_model::{Constraint, Role, Spec};
 use fissure_spec::{Repair, load_text, repair, text};
 
 fn spec(params: &[(&str, &str)]) -> Spec {
@@ -153,4 +153,30 @@ fn our_own_examples_need_no_repair() {
     for loaded in fissure_spec::load_paths(&[folder]).loaded {
         assert_eq!(repair(&loaded.spec).1, [], "{}", loaded.spec.api.title);
     }
+}
+
+#[test]
+fn an_array_of_mxnet_is_its_own_and_given_unless_documented_as_optional() {
+    let file = "title: mxnet.nd.f\npackage: mxnet\ntarget: f\nversion: '1'\nlink: x\n\
+                inputs:\n  required: []\n  optional: [data, weight, heads, foreign]\n\
+                constraints:\n  \
+                data: {doc_dtype: NDArray, structure: [ndarray], default: None}\n  \
+                weight: {doc_dtype: 'NDArray, optional', structure: [ndarray], default: None}\n  \
+                heads: {doc_dtype: 'int, required', dtype: [int], default: _Null}\n  \
+                foreign: {doc_dtype: 'numpy.ndarray, optional', structure: [ndarray]}\n";
+    let loaded = load_text(Path::new("f.yaml"), file).unwrap().spec;
+    let (spec, repairs) = repair(&loaded);
+    let roles: Vec<Role> = spec.params.iter().map(|param| param.role).collect();
+    let (given, left) = (Role::Required, Role::Optional);
+    assert_eq!(roles, [given, left, given, left]);
+    for at in [0, 1] {
+        let constraint = &spec.params[at].constraint;
+        assert_eq!(constraint.tensors.len(), 1, "{}", spec.params[at].name);
+        assert!(constraint.structures.is_empty());
+    }
+    assert_eq!(spec.params[3].constraint, loaded.params[3].constraint);
+    let given = repairs
+        .iter()
+        .filter(|one| one.message.contains("always given"));
+    assert_eq!(given.count(), 2);
 }

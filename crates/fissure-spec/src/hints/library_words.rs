@@ -22,6 +22,25 @@ pub(super) fn read(spec: &Spec, param: &Param, hints: &mut ParamHints) {
     }
 }
 
+/// In MXNet's documentation `NDArray` is MXNet's own array, which NumPy's is no substitute for.
+pub(super) fn own_arrays(text: &str, kinds: &mut Vec<Kind>) {
+    if text.starts_with("NDArray[]") {
+        *kinds = vec![Kind::List(Some(Box::new(Kind::Tensor)))];
+    } else if !text.contains("numpy") && !text.contains("np.") {
+        kinds.iter_mut().for_each(own_array);
+    }
+}
+
+fn own_array(kind: &mut Kind) {
+    match kind {
+        Kind::NdArray => *kind = Kind::Tensor,
+        Kind::List(Some(inner)) | Kind::Tuple(Some(inner)) | Kind::Sequence(Some(inner)) => {
+            own_array(inner);
+        }
+        _ => {}
+    }
+}
+
 fn words<const N: usize>(words: [&str; N]) -> Vec<Value> {
     words.map(|word| Value::Text(word.into())).into()
 }

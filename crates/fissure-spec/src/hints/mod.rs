@@ -62,6 +62,9 @@ fn param_hints(spec: &Spec, param: &Param) -> ParamHints {
     };
     if let Some(text) = &param.doc_dtype {
         phrase::read(text, &mut hints);
+        if spec.api.package == "mxnet" {
+            library_words::own_arrays(text, &mut hints.kinds);
+        }
         hints.stated = !hints.kinds.is_empty();
     }
     kind::from_name(spec, param, &mut hints);
