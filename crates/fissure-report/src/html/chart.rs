@@ -189,10 +189,13 @@ pub fn percent_histogram(label: &str, percents: impl Iterator<Item = f64>) -> St
     svg
 }
 
-/// The next of 1, 2, 4, 5, 8, 10 times a power of ten: ticks at quarters are short numbers.
+/// The next number whose quarters are short, and whole where counts are small.
 fn round_up(value: f64) -> f64 {
-    if value <= 4.0 {
-        return 4.0;
+    if let Some(small) = [4.0, 8.0, 12.0, 20.0, 40.0, 60.0, 80.0]
+        .into_iter()
+        .find(|small| value <= *small)
+    {
+        return small;
     }
     let power = 10f64.powf(value.log10().floor());
     [1.0, 2.0, 4.0, 8.0]
@@ -222,7 +225,11 @@ fn short_time(seconds: f64) -> String {
         seconds if seconds < 7200.0 => (seconds / 60.0, "min"),
         seconds => (seconds / 3600.0, "h"),
     };
-    let text = format!("{value:.1}");
+    let text = if value >= 10.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.1}")
+    };
     format!("{} {unit}", text.trim_end_matches(".0"))
 }
 
@@ -241,7 +248,8 @@ mod tests {
     fn axes_end_at_numbers_that_people_like() {
         assert_eq!(round_up(0.0), 4.0);
         assert_eq!(round_up(7.0), 8.0);
-        assert_eq!(round_up(41.0), 80.0);
+        assert_eq!(round_up(10.0), 12.0);
+        assert_eq!(round_up(41.0), 60.0);
         assert_eq!(round_up(1000.0), 1000.0);
         assert_eq!(round_up(850_001.0), 1_000_000.0);
     }

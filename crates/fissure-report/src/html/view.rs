@@ -13,6 +13,9 @@ use crate::run::{
 };
 use crate::{human_duration, words};
 
+/// Points of the chart of inputs per second.
+const RATES: usize = 80;
+
 /// A finding as the page's script reads it; without the long texts in the dashboard's list.
 #[derive(Serialize)]
 pub struct FindingRow<'a> {
@@ -248,19 +251,18 @@ fn throughput(run: &Run) -> Option<String> {
     if timeline.points.is_empty() {
         return None;
     }
-    let last = timeline.points.len() - 1;
+    // Single batches would make a comb of a finer line.
+    let group = timeline.points.len().div_ceil(RATES);
     let rates = |of: fn(&TimelinePoint) -> u64| {
-        let rate = |(at, point): (usize, &TimelinePoint)| {
+        let rate = |(at, points): (usize, &[TimelinePoint])| {
+            let begun = timeline.step * (at * group) as f64;
+            let whole = timeline.step * group as f64;
             // The last stretch is not over.
-            let begun = timeline.step * at as f64;
-            let stretch = if at == last {
-                (timeline.seconds() - begun).clamp(timeline.step / 4.0, timeline.step)
-            } else {
-                timeline.step
-            };
-            of(point) as f64 / stretch
+            let stretch = (timeline.seconds() - begun).clamp(whole / 4.0, whole);
+            points.iter().map(of).sum::<u64>() as f64 / stretch
         };
-        timeline.points.iter().enumerate().map(rate).collect()
+        let groups = timeline.points.chunks(group).enumerate();
+        groups.map(rate).collect()
     };
     let series = [
         Series {

@@ -7,13 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fissure_campaign::{
-    ApiSummary, BehaviourCounts, EndReason, EventLog, FORMAT, Record, RunHeader, Stamped, Tally,
-};
-use fissure_model::{
-    Api, Argument, ArgumentRole, ConcreteInput, Confidence, Exception, Execution, Finding, Intent,
-    Outcome, OutcomeKind, Passing, Reproduction, Value, Verdict,
-};
+use fissure_campaign::{BehaviourCounts, EventLog, FORMAT, Record, RunHeader, Stamped, Tally};
+use fissure_model::{Api, Confidence, Finding, Intent, OutcomeKind, Verdict};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Text that would do harm where it is taken for markup.
 pub const HOSTILE: &str = "</script><script>document.title='harmed'</script><img src=x onerror=\"document.title='harmed'\">";
@@ -85,7 +82,7 @@ pub fn hostile_finding() -> Finding {
     finding.also_through = vec![HOSTILE.to_owned()];
     finding.roles[0].tried = HOSTILE.to_owned();
     finding.execution.log = Some(HOSTILE.to_owned());
-    finding.input.arguments[0].value = Value::Text(HOSTILE.to_owned());
+    finding.input.arguments[0].value = fissure_model::Value::Text(HOSTILE.to_owned());
     finding
 }
 
@@ -112,54 +109,39 @@ pub fn finding(number: usize, apis: usize, message: &str) -> Finding {
         (OutcomeKind::Timeout, Confidence::Performance, "hang"),
     ];
     let (kind, confidence, detail) = kinds[number % kinds.len()];
-    let outcome = Outcome::Rejected(Exception {
-        class: "RuntimeError".into(),
-        message: format!("{message} {number}"),
-        frames: vec![],
-    });
-    Finding {
-        id: format!("{}-{kind}-{number:05}", api.title),
-        verdict: Verdict {
+    // As JSON: what findings get later has its default here.
+    let finding = json!({
+        "id": format!("{}-{kind}-{number:05}", api.title),
+        "verdict": Verdict {
             kind,
             oracle: "fatal-signal".into(),
             confidence,
             detail: detail.into(),
             note: number % 10 == 9,
         },
-        signature: format!("api {}\nkind {kind}\nnumber {number}", api.title),
-        api,
-        input: ConcreteInput {
-            number: number as u64,
-            arguments: vec![Argument {
-                name: "dim".into(),
-                passing: Passing::Keyword,
-                value: Value::Int(number as i128),
-            }],
-            layer_arguments: None,
-            intent: Intent::Conform,
-            mutations: vec![],
+        "signature": format!("api {}\nkind {kind}\nnumber {number}", api.title),
+        "api": api,
+        "input": {
+            "number": number,
+            "arguments": [{"name": "dim", "passing": "keyword", "value": {"int": number}}],
+            "layer_arguments": null,
+            "intent": "conform",
+            "mutations": [],
         },
-        unshrunk: None,
-        roles: vec![ArgumentRole {
-            parameter: "dim".into(),
-            matters: true,
-            tried: "no longer fails when 0, 1".into(),
-        }],
-        also_through: vec![],
-        remarks: vec![],
-        environment: vec![("CPU".into(), "x86_64".into())],
-        execution: Execution {
-            log: Some("Fatal Python error: Segmentation fault\n".repeat(8)),
-            ..Execution::new(number as u64, outcome, Duration::from_millis(3))
+        "roles": [{"parameter": "dim", "matters": true, "tried": "no longer fails when 0, 1"}],
+        "environment": [["CPU", "x86_64"]],
+        "execution": {
+            "number": number,
+            "outcome": {"rejected": {"class": "RuntimeError", "message": format!("{message} {number}")}},
+            "duration": Duration::from_millis(3),
+            "log": "Fatal Python error: Segmentation fault\n".repeat(8),
         },
-        reproduction: Some(Reproduction {
-            failures: if number % 7 == 6 { 2 } else { 3 },
-            runs: 3,
-        }),
-        library_version: "2.9.1".into(),
-        python_version: "3.11.7".into(),
-        seed: 7,
-    }
+        "reproduction": {"failures": if number % 7 == 6 { 2 } else { 3 }, "runs": 3},
+        "library_version": "2.9.1",
+        "python_version": "3.11.7",
+        "seed": 7,
+    });
+    serde_json::from_value(finding).unwrap()
 }
 
 fn header(folder: &Path) -> RunHeader {
@@ -182,36 +164,33 @@ fn api(at: usize) -> Api {
     Api {
         title: format!("torch.function_{at}"),
         package: "torch".into(),
-        tensors: None,
         path: format!("torch.function_{at}"),
         version: "2.9".into(),
-        layer: false,
+        ..Api::default()
     }
 }
 
-fn batch(index: u64, apis: usize) -> Record {
+fn batch(index: u64, apis: usize) -> Value {
     let at = index as usize % apis.max(1);
-    let outcomes = "aaaaaaaarrrrrrrc".repeat(4);
-    Record::Batch {
-        at,
-        api: api(at).title,
-        index,
-        first: index * 64,
-        inputs: 64,
-        accepted: 32,
-        rejected: 28,
-        other: 4,
-        outcomes,
-        busy: 0.01,
-        reached: BehaviourCounts {
+    json!({
+        "event": "batch",
+        "at": at,
+        "api": api(at).title,
+        "index": index,
+        "first": index * 64,
+        "inputs": 64,
+        "accepted": 32,
+        "rejected": 28,
+        "other": 4,
+        "outcomes": "aaaaaaaarrrrrrrc".repeat(4),
+        "busy": 0.01,
+        "reached": BehaviourCounts {
             behaviours: index / apis.max(1) as u64 + 1,
             reasons: 3,
             dtype_ranks: 5,
             mutations: 2,
         },
-        seconds: index as f64 / 10.0,
-        spent: 0.0,
-    }
+    })
 }
 
 fn found(number: usize, apis: usize, finding: &Finding) -> Record {
@@ -228,7 +207,7 @@ fn found(number: usize, apis: usize, finding: &Finding) -> Record {
     }
 }
 
-fn finished(at: usize) -> Record {
+fn finished(at: usize) -> Value {
     let mut tally = Tally::default();
     for number in 0..100 {
         let kind = match number % 10 {
@@ -237,27 +216,24 @@ fn finished(at: usize) -> Record {
         };
         tally.add(kind, &Intent::Conform);
     }
-    Record::Finished {
-        at,
-        summary: Box::new(ApiSummary {
-            api: api(at),
-            tally,
-            elapsed: Duration::from_secs(1),
-            busy: Duration::from_millis(500),
-            end: EndReason::Complete,
-            judged: 4,
-            oracles: Default::default(),
-            findings: vec![],
-            notes: vec![],
-            rejections: vec![(format!("ValueError: {HOSTILE}"), 10)],
-            reached: BehaviourCounts::default(),
-            mutators: vec![],
-            constraints: vec![],
-        }),
-    }
+    json!({
+        "event": "finished",
+        "at": at,
+        "summary": {
+            "api": api(at),
+            "tally": tally,
+            "elapsed": 1.0,
+            "busy": 0.5,
+            "end": "complete",
+            "judged": 4,
+            "findings": [],
+            "notes": [],
+            "rejections": [[format!("ValueError: {HOSTILE}"), 10]],
+        },
+    })
 }
 
-fn append(log: &mut EventLog, seconds: f64, record: &Record) {
+fn append(log: &mut EventLog, seconds: f64, record: &impl Serialize) {
     let stamped = Stamped {
         time: Some(BEGAN as f64 + seconds),
         record,

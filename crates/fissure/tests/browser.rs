@@ -1,0 +1,234 @@
+//! The report and the dashboard in a real browser.
+
+mod support;
+
+#[path = "support/browser.rs"]
+mod browser;
+#[path = "../../fissure-report/tests/support/made_run.rs"]
+mod made_run;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use browser::Browser;
+use made_run::{MadeRun, hostile_finding, tell};
+use serde_json::json;
+use support::{TestContext, run};
+
+const MADE: MadeRun = MadeRun {
+    apis: 3,
+    batches: 40,
+    findings: 100,
+};
+
+/// A run with a hostile finding among ordinary ones.
+fn made(context: &TestContext) -> PathBuf {
+    let folder = context.path("run");
+    MADE.write(&folder);
+    let finding = hostile_finding();
+    fissure_triage::write_finding(&folder.join("findings"), &finding).unwrap();
+    tell(&folder, &finding);
+    folder
+}
+
+/// Pictures for people, where they were asked for.
+fn picture(browser: &Browser, name: &str) {
+    if let Some(folder) = std::env::var_os("FISSURE_TEST_PICTURES") {
+        browser.screenshot(&Path::new(&folder).join(name));
+    }
+}
+
+fn assert_nothing_harmed(browser: &Browser) {
+    assert_ne!(browser.run("return document.title"), json!("harmed"));
+    assert_eq!(browser.run("return document.images.length"), json!(0));
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn the_report_is_searched_filtered_and_opened_and_hostile_text_stays_text() {
+    let Some(browser) = Browser::start(1280, 1000, false) else {
+        return;
+    };
+    let context = TestContext::new();
+    let folder = made(&context);
+    let ran = run(context.command().arg("report").arg(&folder));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    browser.open(&format!("file://{}/report.html", folder.display()));
+    browser.wait_for("document.documentElement.dataset.ready");
+    picture(&browser, "report.png");
+    assert_eq!(
+        browser.run("return document.querySelectorAll('.finding').length"),
+        json!(60)
+    );
+    browser.click("#more");
+    assert_eq!(
+        browser.run("return document.querySelectorAll('.finding').length"),
+        json!(91)
+    );
+
+    browser.type_into("#search", "hostile");
+    browser.wait_for("document.querySelectorAll('.finding').length === 1");
+    browser.click(".finding summary");
+    browser.wait_for("document.querySelector('.finding .body pre')");
+    let body = browser.text(".finding .body");
+    assert!(
+        body.contains("<script>document.title='harmed'</script>"),
+        "{body}"
+    );
+    assert!(body.contains("REPRODUCER"), "{body}");
+    browser.click(".finding .body .block .act");
+    browser.wait_for("document.querySelector('.finding .act').textContent === 'Copied'");
+    picture(&browser, "report-open.png");
+
+    browser.run("document.getElementById('search').value = ''; document.getElementById('search').dispatchEvent(new Event('input'))");
+    browser.wait_for("document.querySelectorAll('.finding').length > 1");
+    browser.click("#kinds button[data-kind='timeout']");
+    browser.wait_for("[...document.querySelectorAll('.finding .badge')].every((badge) => badge.textContent === 'timeout')");
+    browser.click("#api-table tbody tr");
+    browser.wait_for("document.querySelector('#api-detail table')");
+    assert_nothing_harmed(&browser);
+}
+
+#[test]
+fn the_report_fits_a_phone_and_follows_dark() {
+    let Some(browser) = Browser::start(500, 900, true) else {
+        return;
+    };
+    let context = TestContext::new();
+    let folder = made(&context);
+    run(context.command().arg("report").arg(&folder));
+    browser.open(&format!("file://{}/report.html", folder.display()));
+    browser.wait_for("document.documentElement.dataset.ready");
+    picture(&browser, "phone-dark.png");
+    let wider =
+        "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    assert_eq!(
+        browser.run(wider),
+        json!(0),
+        "nothing is wider than the window"
+    );
+    let background = browser.run("return getComputedStyle(document.body).backgroundColor");
+    assert_eq!(background, json!("rgb(16, 21, 27)"));
+    assert_nothing_harmed(&browser);
+}
+
+/// `fissure serve`, ended with the test.
+struct Served {
+    process: Child,
+    address: String,
+}
+
+impl Served {
+    fn start(context: &TestContext, folder: &Path, flags: &[&str]) -> Served {
+        let mut process = context
+            .command()
+            .arg("serve")
+            .arg(folder)
+            .args(["--port", "0"])
+            .args(flags)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let address = output
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| Some(line.strip_prefix("dashboard: ")?.to_owned()))
+            .expect("it prints its address");
+        Served { process, address }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn the_dashboard_shows_findings_as_they_come() {
+    let Some(browser) = Browser::start(1280, 1000, false) else {
+        return;
+    };
+    let context = TestContext::new();
+    let folder = context.path("run");
+    std::fs::create_dir_all(&folder).unwrap();
+    let served = Served::start(&context, &folder, &[]);
+    browser.open(&served.address);
+    assert!(browser.text("h1").contains("has not begun"));
+
+    let made = MadeRun {
+        findings: 4,
+        ..MADE
+    };
+    made.begin(&folder);
+    browser.wait_for("document.getElementById('connection')?.textContent === 'live'");
+    made.go_on(&folder, 0);
+    browser.wait_for("document.querySelectorAll('.finding').length === 4");
+    assert_eq!(browser.text("#state"), "not finished");
+    picture(&browser, "live.png");
+    made.go_on(&folder, 4);
+    browser.wait_for("document.querySelectorAll('.finding.new').length === 4");
+    browser.wait_for("document.title.startsWith('8 findings')");
+
+    browser.click("#api-table tbody tr");
+    browser.wait_for("document.querySelector('#api-detail h2')");
+    browser.click("#api-detail p button");
+    browser.wait_for("!document.getElementById('api-filter').hidden");
+    browser.click("#api-filter button");
+
+    let finding = hostile_finding();
+    fissure_triage::write_finding(&folder.join("findings"), &finding).unwrap();
+    tell(&folder, &finding);
+    browser.wait_for("document.getElementById('finding-hostile')");
+    browser.click("#finding-hostile summary");
+    browser.wait_for("document.querySelector('#finding-hostile .body')");
+    made.end(&folder);
+    browser.wait_for("document.getElementById('state').textContent === 'finished'");
+    assert!(browser.run("return document.querySelector('#finding-hostile').open") == json!(true));
+    assert_nothing_harmed(&browser);
+}
+
+#[test]
+fn a_finding_is_run_again_by_a_click() {
+    let Some(browser) = Browser::start(1280, 1000, false) else {
+        return;
+    };
+    if Command::new("python3").arg("--version").output().is_err() {
+        fissure_testing::say("no python3 here, so no script is run again from the dashboard");
+        return;
+    }
+    let context = TestContext::new();
+    let folder = context.path("run");
+    let made = MadeRun {
+        apis: 1,
+        batches: 1,
+        findings: 0,
+    };
+    made.begin(&folder);
+    // A package that is there, and whose failure is not.
+    let mut finding = made_run::finding(0, 1, "once");
+    finding.id = "replayed".to_owned();
+    finding.api.package = "json".to_owned();
+    finding.api.path = "json.loads".to_owned();
+    fissure_triage::write_finding(&folder.join("findings"), &finding).unwrap();
+    tell(&folder, &finding);
+    let script = folder.join("findings/replayed/reproduce.py");
+    std::fs::write(
+        script,
+        "print('===== the call =====')\nprint('RESULT: not reproduced')\n",
+    )
+    .unwrap();
+    let served = Served::start(&context, &folder, &["--python", "python3"]);
+    browser.open(&served.address);
+    browser.wait_for("document.querySelector('#finding-replayed')");
+    browser.click("#finding-replayed summary");
+    browser.wait_for("document.querySelector('#finding-replayed .replay')");
+    browser.click("#finding-replayed .replay");
+    browser.wait_for(
+        "document.querySelector('#finding-replayed .result').textContent.startsWith('Now: fixed')",
+    );
+    assert_eq!(browser.complaints(), [""; 0]);
+}
