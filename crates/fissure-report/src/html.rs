@@ -6,7 +6,6 @@ mod view;
 use std::sync::LazyLock;
 
 use base64::Engine;
-
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use sha2::{Digest, Sha256};

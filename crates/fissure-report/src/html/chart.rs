@@ -82,11 +82,13 @@ impl Frame {
 
     /// Times below the plot.
     fn time_axis(&self, svg: &mut String, seconds: f64) {
-        for tick in 0..=TICKS {
-            let share = f64::from(tick) / f64::from(TICKS);
+        // A small picture has no room for more.
+        let ticks = if self.width < WIDTH { 2 } else { TICKS };
+        for tick in 0..=ticks {
+            let share = f64::from(tick) / f64::from(ticks);
             let anchor = match tick {
                 0 => "start",
-                TICKS => "end",
+                last if last == ticks => "end",
                 _ => "middle",
             };
             let _ = write!(

@@ -23,7 +23,7 @@ const OUR_HEADER: &str = "x-fissure";
 const WAITING: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
 <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
 <meta name=\"color-scheme\" content=\"light dark\"><meta http-equiv=\"refresh\" content=\"2\">\
-<title>Fissure</title></head><body style=\"font-family: system-ui; padding: 2rem\">\
+<link rel=\"icon\" href=\"data:,\"><title>Fissure</title></head><body style=\"font-family: system-ui; padding: 2rem\">\
 <h1>The run has not begun</h1><p>This page looks again every two seconds.</p></body></html>";
 
 pub fn router(shared: Arc<Shared>) -> Router {

@@ -98,13 +98,23 @@ impl Browser {
             body.len()
         );
         stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer).unwrap();
-        let text = String::from_utf8(answer).expect("JSON is text");
-        let (_, body) = text.split_once("\r\n\r\n").expect("a head and a body");
-        let answer: Value = serde_json::from_str(body).unwrap_or_else(|error| {
-            panic!("the driver answers with JSON, not with {body}: {error}")
-        });
+        // The driver keeps the connection open: its length says where the answer ends.
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            let line = line.trim_end().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if let Some(text) = line.strip_prefix("content-length:") {
+                length = text.trim().parse().expect("a length");
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let answer: Value = serde_json::from_slice(&body).expect("the driver answers with JSON");
         answer["value"].clone()
     }
 
