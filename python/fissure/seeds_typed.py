@@ -234,6 +234,10 @@ def calls_of(library, path, request):
     tensors = {name for name, won in search.won.items() if "tensor" in won or "index" in won}
     for arguments, keywords in seeds_examples.observed(library, path, function):
         try:
+            # Said outright is not other than left out, and `out=None` would be a parameter.
+            keywords = {name: value for name, value in keywords.items() if value is not None}
+            while arguments and arguments[-1] is None:
+                arguments.pop()
             arguments, keywords = library.as_tensors(parameters, tensors, arguments, keywords)
             if library.accepts(function, arguments, keywords):
                 found.append(library.call(arguments, keywords))
