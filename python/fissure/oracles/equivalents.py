@@ -110,7 +110,7 @@ def index(table, library):
     for row in parse(table):
         if library in row:
             form = Form(row[library])
-            if library != "torch":
+            if library != "torch" and "torch" in row:
                 form.adopt(Form(row["torch"]).defaults)
             found.setdefault(form.path, []).append((form, row))
     return found
