@@ -2,7 +2,7 @@
 
 use fissure_model::{
     AbstractArgument, AbstractInput, AbstractValue, Argument, ConcreteInput, Intent, Passing,
-    Signature, Value,
+    Signature, SignatureParam, Value,
 };
 use fissure_rules::{Datum, FactSet, FileParam, RuleFile};
 
@@ -40,7 +40,7 @@ impl CallForm {
     pub fn new(file: &RuleFile, signature: Option<&Signature>) -> Self {
         let own = file.params.iter().map(|param| FormParam {
             name: param.declaration.name.clone(),
-            place: own_place(param, signature),
+            place: own_place(param, file, signature),
             may_be_left_out: param.default.is_some(),
             default: param.default_value(),
             call: false,
@@ -133,7 +133,7 @@ impl CallForm {
     }
 }
 
-fn own_place(param: &FileParam, signature: Option<&Signature>) -> Place {
+fn own_place(param: &FileParam, file: &RuleFile, signature: Option<&Signature>) -> Place {
     let name = &param.declaration.name;
     let declared = signature.and_then(|signature| signature.params.as_deref());
     let known = declared.and_then(|params| params.iter().find(|known| known.name == *name));
@@ -141,6 +141,8 @@ fn own_place(param: &FileParam, signature: Option<&Signature>) -> Place {
         Some("positional_only") => Place::Positional,
         Some("keyword_only") => Place::Keyword,
         Some("var_positional") => Place::Rest,
+        // A parameter before it that the rules do not speak of leaves a gap.
+        Some(_) if !all_before(name, file, declared) => Place::Keyword,
         Some(_) => Place::Either,
         // Names that stand for a position: the object of a method, arguments nobody named.
         None if name == "self" || is_numbered(name) => Place::Positional,
@@ -148,6 +150,16 @@ fn own_place(param: &FileParam, signature: Option<&Signature>) -> Place {
         None if declared.is_none() && param.default.is_none() => Place::Either,
         None => Place::Keyword,
     }
+}
+
+/// Does the file have every parameter that is declared before this one?
+fn all_before(name: &str, file: &RuleFile, declared: Option<&[SignatureParam]>) -> bool {
+    let declared = declared.iter().copied().flatten();
+    let mut before = declared.take_while(|known| known.name != name);
+    before.all(|known| {
+        let mut own = file.params.iter();
+        own.any(|param| param.declaration.name == known.name)
+    })
 }
 
 /// `argument0`: what `fissure learn` calls an argument without a name.

@@ -11,7 +11,7 @@ const APIS: [&str; 6] = [
     "torch.argmax",
     "torch.meshgrid",
     "torch.index_select",
-    "torch.nn.functional.avg_pool2d",
+    "torch.nn.MaxPool2d",
     "torch.nn.RMSNorm",
 ];
 

@@ -13,6 +13,9 @@ use fissure_learn::Learned;
 use fissure_model::{Api, ConcreteInput, Execution, Finding, Verdict};
 use fissure_triage::{Signature, complexity, confirm, finding_id, signature, write_finding};
 
+/// Findings of one API at most: each is tried in fresh processes, which import the library.
+const MOST: usize = 4;
+
 /// Where findings go, and how they are tried in fresh processes.
 pub struct Findings {
     pub folder: PathBuf,
@@ -39,8 +42,18 @@ impl Findings {
                 simplest.insert(found, (input, execution, verdict));
             }
         }
+        // Memory that is overwritten crashes somewhere else each time.
+        let mut simplest: Vec<_> = simplest.into_iter().collect();
+        simplest.sort_by_key(|(_, (input, ..))| complexity(input));
+        if simplest.len() > MOST {
+            eprintln!(
+                "fissure: calls of {} end their process in {} ways; the simplest {MOST} are written",
+                api.title,
+                simplest.len()
+            );
+        }
         let mut written = 0;
-        for (signature, (input, execution, verdict)) in simplest {
+        for (signature, (input, execution, verdict)) in simplest.into_iter().take(MOST) {
             let mut finding = Finding {
                 id: finding_id(api, &verdict, &signature),
                 api: api.clone(),
