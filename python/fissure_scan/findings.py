@@ -141,7 +141,8 @@ class Found:
         if self.failure.domain or not (self.failure.name in _MAGNITUDE
                                        or soft_assertions.arithmetic(self.failure.name)):
             return True
-        if shadow is None:
+        # Beside NumPy nothing is computed wider.
+        if shadow is None or self.failure.library == "numpy":
             return False
         for node in trace.nodes:
             backend = backends.of(node.library)

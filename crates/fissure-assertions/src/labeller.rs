@@ -166,7 +166,7 @@ impl Labeller {
     }
 
     /// The next event; `None` after the last.
-    pub fn next(&mut self) -> Result<Option<Event>, LabelError> {
+    pub fn next_event(&mut self) -> Result<Option<Event>, LabelError> {
         if self.finished {
             return Ok(None);
         }

@@ -50,7 +50,7 @@ pub fn train_functions(
     let mut labeller = Labeller::start(request)?;
     let mut version = String::new();
     let mut open: Option<Open<'_>> = None;
-    while let Some(event) = labeller.next()? {
+    while let Some(event) = labeller.next_event()? {
         match event {
             Event::Started { version: found, .. } => {
                 version.clone_from(&found);

@@ -69,8 +69,18 @@ mod tests {
 
     use super::*;
 
-    /// Files that are something else than a module beside the others.
-    const APART: [&str; 3] = ["bootstrap", "__init__", "seeds"];
+    /// Files that are something else than a module beside the others: the start, and scripts that
+    /// `fissure learn` runs by themselves.
+    const APART: [&str; 8] = [
+        "bootstrap",
+        "__init__",
+        "documentation",
+        "seeds",
+        "seeds_examples",
+        "seeds_library",
+        "seeds_registry",
+        "seeds_typed",
+    ];
 
     fn names(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
         for entry in fs::read_dir(folder).unwrap() {

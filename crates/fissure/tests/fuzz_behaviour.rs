@@ -223,7 +223,7 @@ fn wrong_arguments_say_what_to_do_and_end_with_two() {
             vec!["fuzz", "nowhere.yaml"],
             "there is no file nowhere.yaml",
         ),
-        (vec!["fuzz", "torch.add"], "--specs DIR"),
+        (vec!["fuzz", "torch.no_such_function"], "--specs DIR"),
         (vec!["fuzz", broken], "broken.yaml"),
         (vec!["fuzz", "--no-such-flag"], "--no-such-flag"),
         (vec!["fuzz", broken, "--mutate-p", "2"], "between 0 and 1"),

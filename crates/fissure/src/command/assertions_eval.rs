@@ -174,7 +174,7 @@ fn measure(request: &Request<'_>, subjects: &mut [Subject]) -> anyhow::Result<St
     let mut version = String::new();
     let mut labeller = Labeller::start(request)?;
     loop {
-        let event = match labeller.next() {
+        let event = match labeller.next_event() {
             Ok(Some(event)) => event,
             Ok(None) => return Ok(version),
             Err(LabelError::Library(message)) => return Err(usage(message)),

@@ -12,6 +12,7 @@ use clap::{Args, ValueEnum};
 use fissure_report::run::{Run, RunError, RunReader};
 use fissure_report::{export, html};
 
+use super::session::explain_full_disk;
 use crate::exit_status::{ExitStatus, usage};
 
 /// Write what a run found as one HTML page, or for other programs
@@ -129,6 +130,7 @@ pub fn write_page(folder: &Path) -> anyhow::Result<()> {
     let path = folder.join("report.html");
     fs::write(&path, html::page(&run))
         .with_context(|| format!("failed to write {}", path.display()))
+        .map_err(|error| explain_full_disk(folder, error))
 }
 
 /// Writes a file whole or not at all, and says where it is.

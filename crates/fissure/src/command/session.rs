@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use fissure_campaign::{
-    Campaign, CampaignError, DenyList, FORMAT, JudgingOptions, RunFolder, RunHeader, RunOptions,
-    RunSummary, ShrinkerOptions, Source,
+    Campaign, DenyList, FORMAT, JudgingOptions, RunFolder, RunHeader, RunOptions, RunSummary,
+    ShrinkerOptions, Source,
 };
 use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
 use fissure_judge::OracleInfo;
@@ -44,20 +44,20 @@ pub struct Session<'a> {
     pub stop: &'a Arc<AtomicBool>,
 }
 
-impl Session<'_> {
-    /// Says what to do about an error that the user can mend.
-    fn explain(&self, error: CampaignError) -> anyhow::Error {
-        let error = anyhow::Error::from(error);
-        if !is_disk_full(&error) {
-            return error;
-        }
-        anyhow!(
-            "{error:#}\n\nthe disk is full; all that was reported is safe. Make room, then continue with \
-             --resume {}",
-            self.workdir.display()
-        )
+/// Says what to do about a full disk; other errors stay as they are.
+pub fn explain_full_disk(folder: &Path, error: impl Into<anyhow::Error>) -> anyhow::Error {
+    let error = error.into();
+    if !is_disk_full(&error) {
+        return error;
     }
+    anyhow!(
+        "{error:#}\n\nthe disk is full; all that was reported is safe. Make room, then continue with \
+         --resume {}",
+        folder.display()
+    )
+}
 
+impl Session<'_> {
     /// Runs the campaign, with its progress on standard error.
     pub fn run(&self, source: Source<'_>, options: &RunOptions) -> anyhow::Result<RunSummary> {
         let mut folder = RunFolder::open(self.workdir)?;
@@ -197,7 +197,7 @@ impl Session<'_> {
         if let Err(error) = std::fs::remove_dir_all(&scratch) {
             eprintln!("warning: failed to remove {}: {error}", scratch.display());
         }
-        summary.map_err(|error| self.explain(error))
+        summary.map_err(|error| explain_full_disk(self.workdir, error))
     }
 }
 
