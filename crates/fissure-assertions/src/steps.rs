@@ -82,7 +82,7 @@ mod tests {
         let labels: Vec<Label> = rows
             .iter()
             .map(|row| match row[0] {
-                x if x < -16.0 || x > 30.0 => Label::NoChange,
+                x if !(-16.0..=30.0).contains(&x) => Label::NoChange,
                 x if x < 2.5 => Label::Decrease,
                 _ => Label::Increase,
             })

@@ -296,9 +296,12 @@ fn the_unguided_baseline_knows_the_types_and_no_rule() {
     }
 }
 
+/// Of all elements and the length of a row.
+type Check = fn(&[f64], usize) -> bool;
+
 #[test]
 fn facts_of_elements_hold_of_the_elements_themselves() {
-    let checks: [(&str, fn(&[f64], usize) -> bool); 4] = [
+    let checks: [(&str, Check); 4] = [
         ("permutation", |all, _| {
             let mut sorted = all.to_vec();
             sorted.sort_by(f64::total_cmp);

@@ -123,7 +123,6 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         evaluate: args.evaluate,
         model: language_model(&args)?,
         solver: fissure_environment::find_solver(&Surroundings::from_process()?)?,
-        ..usual
     };
     if args.workers == 0 {
         return Err(usage("--workers 0: at least one worker is needed"));
