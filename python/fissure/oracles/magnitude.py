@@ -15,12 +15,14 @@ LARGE_SETTING = 1024.0
 
 
 def is_ordinary(call, arguments, finite):
-    """No number so large that its square overflows its type, or so small that its reciprocal does;
-    with `finite`, no NaN and no infinity either. Integers count as `float32`, which they become
-    as soon as they meet a float."""
-    for _, value in arguments.values(call.parameter):
+    """No number so large that its square overflows its type or a type that the call asks for, or so
+    small that its reciprocal does; with `finite`, no NaN and no infinity either. Integers count as
+    `float32`, which they become as soon as they meet a float."""
+    values = [value for _, value in arguments.values(call.parameter)]
+    asked = min([LARGEST["float64"]] + [LARGEST[name] for name in map(type_named, values) if name])
+    for value in values:
         if compare.is_tensor(value):
-            if not is_ordinary_tensor(value, finite):
+            if not is_ordinary_tensor(value, finite, asked):
                 return False
         elif isinstance(value, (int, float)) and not isinstance(value, bool):
             if value != value or abs(value) > LARGE_SETTING:
@@ -28,14 +30,22 @@ def is_ordinary(call, arguments, finite):
     return True
 
 
-def is_ordinary_tensor(value, finite):
+def type_named(value):
+    """The name of a floating type that is given as an argument (`dtype=torch.float16`)."""
+    if compare.is_tensor(value) or isinstance(value, (str, int, float, list, tuple, dict)):
+        return None
+    name = str(getattr(value, "name", value)).rpartition(".")[2]
+    return name if name in LARGEST else None
+
+
+def is_ordinary_tensor(value, finite, asked):
     name = compare.dtype_name(value)
     if name not in LARGEST and not name.startswith(("int", "uint")):
         return True
     if compare.count(value) == 0:
         # The mean of nothing is NaN by definition.
         return not finite
-    largest = LARGEST.get(name, LARGEST["float32"])
+    largest = min(LARGEST.get(name, LARGEST["float32"]), asked)
     size = abs(compare.wide(compare.plain(value)[0])[0])
     if finite and bool((~(size < float("inf"))).any()):
         return False

@@ -15,7 +15,8 @@ hours into training.
 
 - A number of the input is NaN or infinite already.
 - A number is so large that its square overflows its type (about 1.8e19 for `float32`, 256 for
-  `float16`), or so small that its reciprocal does: an overflow on the way explains the NaN.
+  `float16`), or a type that the call asks for (`dtype=`), or so small that its reciprocal does: an
+  overflow on the way explains the NaN.
 - A number that stands alone (not inside a tensor) is beyond 1024: as an exponent or a factor it
   makes anything overflow.
 - A tensor has no elements (the mean of nothing is NaN by definition).
