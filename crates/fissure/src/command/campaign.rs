@@ -16,8 +16,9 @@ use clap::{Args, FromArgMatches};
 use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
 
 use super::campaign_args::{Action, CampaignArgs, CampaignRunArgs};
-use super::campaign_options::{seed, shard_of};
+use super::campaign_options::shard_of;
 use super::campaign_run::ShardRun;
+use super::session::seed;
 use super::{campaign_slurm, campaign_specs, report, session};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target;

@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use anyhow::Context;
 use fissure_campaign::{CampaignPlan, Division, JudgingOptions, Part, RunOptions, Shard};
 use fissure_generate::GenerateOptions;
-use fissure_model::Mode;
 
 use super::campaign_args::CampaignRunArgs;
-use super::fuzz_args::ModeArg;
 use super::judging::Judging;
 use super::session::workers;
 use crate::exit_status::usage;
@@ -55,7 +52,7 @@ pub fn run_options(
         seed: plan.seed,
         workers,
         generate: GenerateOptions {
-            mode: mode(args.mode),
+            mode: args.mode.into(),
             ..GenerateOptions::default()
         },
         check_nan: true,
@@ -110,26 +107,6 @@ pub fn shard_of(index: Option<u64>, count: usize) -> anyhow::Result<Shard> {
         )));
     }
     Ok(Shard { index, count })
-}
-
-fn mode(asked: ModeArg) -> Mode {
-    match asked {
-        ModeArg::Conform => Mode::Conform,
-        ModeArg::Violate => Mode::Violate,
-        ModeArg::Ignore => Mode::Ignore,
-        ModeArg::Mixed => Mode::Mixed,
-    }
-}
-
-pub fn seed(text: &str) -> anyhow::Result<u64> {
-    if text == "random" {
-        let since_epoch = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .context("the clock is before 1970")?;
-        return Ok(since_epoch.as_nanos() as u64 & 0xffff_ffff);
-    }
-    text.parse()
-        .map_err(|_| usage(format!("--seed {text}: give a whole number, or random")))
 }
 
 #[cfg(test)]

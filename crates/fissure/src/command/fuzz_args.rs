@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use fissure_model::Mode;
 
 use super::judging::JudgingArgs;
 use crate::screen::ScreenArgs;
@@ -221,4 +222,15 @@ pub enum ModeArg {
     Ignore,
     /// 60 % conforming, 40 % violating
     Mixed,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(asked: ModeArg) -> Self {
+        match asked {
+            ModeArg::Conform => Self::Conform,
+            ModeArg::Violate => Self::Violate,
+            ModeArg::Ignore => Self::Ignore,
+            ModeArg::Mixed => Self::Mixed,
+        }
+    }
 }

@@ -9,10 +9,10 @@ use fissure_generate::{GenerateOptions, TensorsAs};
 use fissure_model::{Mode, Spec, Way};
 use fissure_spec::{DtypeConfig, Warning};
 
-use super::fuzz_args::{FuzzArgs, GeneratorArg, ModeArg, WayArg};
+use super::fuzz_args::{FuzzArgs, GeneratorArg, WayArg};
 use super::fuzz_targets::Targets;
 use super::judging::Judging;
-use super::session::{seconds_of, workers};
+use super::session::{seconds_of, seed, workers};
 use crate::exit_status::usage;
 
 /// Inputs per API unless told otherwise: what the paper's experiments used.
@@ -195,10 +195,7 @@ impl DocterForm {
 
 fn mode(args: &FuzzArgs, is_docter: bool) -> Mode {
     match args.mode {
-        Some(ModeArg::Conform) => Mode::Conform,
-        Some(ModeArg::Violate) => Mode::Violate,
-        Some(ModeArg::Ignore) => Mode::Ignore,
-        Some(ModeArg::Mixed) => Mode::Mixed,
+        Some(asked) => asked.into(),
         // DocTer's baseline is `--ignore --obey`: ignoring wins.
         None if args.ignore => Mode::Ignore,
         None if args.break_rule.is_some() => Mode::Violate,
@@ -234,17 +231,6 @@ fn tensors_as(how: &str) -> anyhow::Result<TensorsAs> {
             "--data-construct {other}: give tensor (the library's own), numpy.array or list"
         ))),
     }
-}
-
-fn seed(text: &str) -> anyhow::Result<u64> {
-    if text == "random" {
-        let since_epoch = std::time::SystemTime::now()
-            .duration_since(std::time::UNIX_EPOCH)
-            .context("the clock is before 1970")?;
-        return Ok(since_epoch.as_nanos() as u64 & 0xffff_ffff);
-    }
-    text.parse()
-        .map_err(|_| usage(format!("--seed {text}: give a whole number, or random")))
 }
 
 /// A new folder under `fissure-out`, named by the time.

@@ -44,6 +44,18 @@ pub struct Session<'a> {
     pub stop: &'a Arc<AtomicBool>,
 }
 
+/// The seed of a run from its flag.
+pub fn seed(text: &str) -> anyhow::Result<u64> {
+    if text == "random" {
+        let since_epoch = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .context("the clock is before 1970")?;
+        return Ok(since_epoch.as_nanos() as u64 & 0xffff_ffff);
+    }
+    text.parse()
+        .map_err(|_| usage(format!("--seed {text}: give a whole number, or random")))
+}
+
 /// Says what to do about a full disk; other errors stay as they are.
 pub fn explain_full_disk(folder: &Path, error: impl Into<anyhow::Error>) -> anyhow::Error {
     let error = error.into();
