@@ -58,3 +58,11 @@ pub fn end_quietly_on_closed_pipe() {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
     }
 }
+
+/// For a server: neither a reader of its output nor a client that goes away may end it.
+pub fn outlive_closed_pipes() {
+    // SAFETY: SIG_IGN is always a valid disposition; called before the server's threads start.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_IGN);
+    }
+}

@@ -2,7 +2,9 @@
 by oracles.rs with the runtime's folder as the argument; prints one line per formula and ends with 1
 if one of them is wrong."""
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 
@@ -16,6 +18,7 @@ from fissure_scan.monitor import Policy
 from fissure_scan.program import Program
 
 FOLDER = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 # (formula as the report names it, program of the values X, known-bad values, known-good values)
 FORMULAS = [

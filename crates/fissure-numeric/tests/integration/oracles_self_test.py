@@ -1,8 +1,10 @@
 """Every oracle on a known-bad and a known-good value. Run by oracles.rs with the runtime's folder
 and the registry as JSON; prints one line per oracle and ends with 1 if one of them is wrong."""
 
+import atexit
 import json
 import os
+import shutil
 import sys
 import tempfile
 
@@ -23,6 +25,7 @@ with open(sys.argv[2], encoding="utf-8") as handle:
     registry.load(json.load(handle))
 BACKEND = TorchBackend()
 FOLDER = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 OPTIONS = {"timeout": 10, "exhaustive": False, "stop_on_failure": False, "max_runs": None,
            "gradient": True, "oscillation": 2, "mutation_rate": 1.0}
 

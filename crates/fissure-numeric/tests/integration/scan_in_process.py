@@ -2,12 +2,14 @@
 what comes out. The scripts beside it import it; they are run with the runtime's folder and the
 registry as JSON, print one line per sentence and end with 1 if one of them is wrong."""
 
+import atexit
 import contextlib
 import io
 import json
 import math
 import os
 import runpy
+import shutil
 import sys
 import tempfile
 import textwrap
@@ -55,6 +57,7 @@ class Scan:
 
     def __init__(self, files, target="program.py", **more):
         folder = os.path.realpath(tempfile.mkdtemp())
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
         for name, text in files.items():
             path = os.path.join(folder, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)

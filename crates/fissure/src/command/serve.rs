@@ -15,7 +15,7 @@ use fissure_report::run::RunError;
 use fissure_report::serve::{ReplayAnswer, ServeError, Server, Token, serve};
 
 use super::replay::LimitArgs;
-use crate::exit_status::{ExitStatus, usage};
+use crate::exit_status::{self, ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
 /// Show a run in the browser, live while it goes on
@@ -66,6 +66,7 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         Some(text) => Token::chosen(text.clone()),
         None => Token::random().context("failed to make a token")?,
     };
+    exit_status::outlive_closed_pipes();
     let word = token.text().to_owned();
     let scratch = tempfile::tempdir().context("failed to make a temporary folder")?;
     let options = args.limits.script_options(scratch.path())?;
@@ -80,11 +81,15 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         }),
     };
     let ready = |address: SocketAddr| {
-        println!("dashboard: http://{address}/?token={word}");
-        println!("metrics:   http://{address}/metrics");
-        println!("Ctrl-C ends it");
+        let text = format!(
+            "dashboard: http://{address}/?token={word}\n\
+             metrics:   http://{address}/metrics\n\
+             Ctrl-C ends it\n"
+        );
+        let mut output = std::io::stdout();
         // Whoever reads this through a pipe waits for it; a closed one ends nothing.
-        let _ = std::io::stdout().flush();
+        let _ = output.write_all(text.as_bytes());
+        let _ = output.flush();
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
