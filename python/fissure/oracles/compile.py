@@ -9,7 +9,7 @@ generated code runs; without them it is the one that stops before code is genera
 inductor). The report names the backend.
 
 TensorFlow functions are traced by `tf.function` and compiled by XLA (`jit_compile=True`), those of JAX
-by `jit`.
+by `jit`; then the same tensors in 64 bits by `jit` against the plain call with `jax_enable_x64`.
 
 # Why it matters
 

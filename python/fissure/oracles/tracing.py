@@ -1,5 +1,5 @@
-"""TensorFlow's `tf.function`, with and without XLA, and JAX's `jit` against the plain call: the part
-of the oracle `compile` that is about libraries other than PyTorch."""
+"""TensorFlow's `tf.function`, with and without XLA, and JAX's `jit`, also in its 64-bit mode, against
+the plain call: the part of the oracle `compile` that is about libraries other than PyTorch."""
 
 import warnings
 
@@ -8,14 +8,29 @@ from _fissure.oracles.call import Report
 
 #: Times the usual tolerance: compilers reorder and fuse arithmetic.
 SLACK = 20.0
-#: By library: what a report calls it, and the expression that compiles `function`.
+#: By library: what a report calls it, the expression that compiles `function`, and the one whose
+#: result must be the same (None: the plain call).
 VARIANTS = {
     "tensorflow": (
-        ("tf.function", "tensorflow.function(function, autograph=False)"),
-        ("XLA", "tensorflow.function(function, autograph=False, jit_compile=True)"),
+        ("tf.function", "tensorflow.function(function, autograph=False)", None),
+        ("XLA", "tensorflow.function(function, autograph=False, jit_compile=True)", None),
     ),
-    "jax": (("jit", "jax.jit(function)"),),
+    "jax": (
+        ("jit", "jax.jit(function)", None),
+        ("jit in x64", "in_x64(jax.jit(function))", "in_x64(function)"),
+    ),
 }
+#: The same as `in_x64`, as a check source writes it. JAX's 64-bit mode has lowerings of its own.
+IN_X64 = [
+    "from jax.experimental import enable_x64",
+    "def in_x64(function):",
+    "    def run(*tensors):",
+    "        kinds = {'f': 'float64', 'i': 'int64', 'u': 'uint64', 'c': 'complex128'}",
+    "        with enable_x64():",
+    "            wide = [kinds.get(one.dtype.kind, one.dtype) for one in tensors]",
+    "            return function(*[one.astype(kind) for one, kind in zip(tensors, wide)])",
+    "    return run",
+]
 
 
 def check(call):
@@ -30,8 +45,8 @@ def check(call):
     ]
     if not places:
         return
-    for name, expression in VARIANTS[library]:
-        report = compared(call, name, expression, places)
+    for name, expression, other in VARIANTS[library]:
+        report = compared(call, name, expression, other, places)
         if report is not None:
             yield report
             return
@@ -50,14 +65,19 @@ def is_moderate(call):
     return True
 
 
-def compared(call, name, expression, places):
+def compared(call, name, expression, other, places):
+    """A report when the expression's result differs from that of the other one."""
     arguments = call.build()
-    lines = ["import %s" % call.library.__name__, "def function(*tensors):", "    {build}"]
+    tensors = "(%s)" % ", ".join(place.expression for place, _ in places)
+    lines = ["import %s" % call.library.__name__]
+    if other is not None:
+        lines += IN_X64
+    lines += ["def function(*tensors):", "    {build}"]
     for number, (place, _) in enumerate(places):
         lines.append("    " + place.assignment(arguments, "tensors[%d]" % number))
-    lines += ["    return {traced}", "{build}", "expected = {call}", "{build}"]
-    tensors = ", ".join(place.expression for place, _ in places)
-    lines.append("observed = native(%s(%s))" % (expression, tensors))
+    plain = "{call}" if other is None else "native(%s%s)" % (other, tensors)
+    lines += ["    return {traced}", "{build}", "expected = " + plain, "{build}"]
+    lines.append("observed = native(%s%s)" % (expression, tensors))
     call.announce(name, call.source(lines + ["return False, str(observed), str(expected)"]))
 
     def function(*tensors):
@@ -71,11 +91,15 @@ def compared(call, name, expression, places):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            expected = call.baseline
+            if other is not None:
+                exec("\n".join(IN_X64), scope)
+                expected = foreign.native(eval(other, scope)(*given))
             observed = foreign.native(eval(expression, scope)(*given))
     except Exception:
         # What cannot be traced says so: shapes and branches that need values.
         return None
-    found = foreign.disagreement(observed, call.baseline, SLACK)
+    found = foreign.disagreement(observed, expected, SLACK)
     if found is None or found.kind in ("type", "structure"):
         # A Python number becomes a tensor, a named tuple another container.
         return None

@@ -41,6 +41,10 @@ def wrong_when_traced(x):
     return x + 1 if is_traced(x) else x
 
 
+def wrong_when_wide_and_traced(x):
+    return x + 1 if is_traced(x) and x.dtype == "float64" else x
+
+
 def wrong_values(x):
     return x * 2
 
@@ -72,6 +76,9 @@ def judged(expected, oracle, function, arrays, path):
 sys.modules["planted"] = planted = types.ModuleType("planted")
 planted.wrong_when_traced = wrong_when_traced
 judged("reported", "compile", wrong_when_traced, [X], "planted.wrong_when_traced")
+if LIBRARY == "jax":
+    planted.wrong_when_wide_and_traced = wrong_when_wide_and_traced
+    judged("reported", "compile", wrong_when_wide_and_traced, [X], "planted.wrong_when_wide_and_traced")
 judged("reported", "reference", wrong_values, [X], prefix + "exp")
 judged("reported", "determinism", another_each_time, [X], "planted.another_each_time")
 judged("silent", "compile", add, [X, X], prefix + "add")
