@@ -62,12 +62,24 @@ fn concrete_value(value: AbstractValue, random: &mut Random) -> Value {
             match kind {
                 TensorKind::Dense => Value::Tensor(tensor),
                 TensorKind::Sparse => Value::SparseTensor(tensor),
+                TensorKind::Ragged => ragged(tensor, random),
             }
         }
         AbstractValue::NdArray { dtype, shape, fill } => {
             Value::NdArray(fill_tensor(dtype, shape, fill, random))
         }
     }
+}
+
+/// Rows are cut anywhere, also to nothing; very many of them keep their length.
+fn ragged(tensor: TensorValue, random: &mut Random) -> Value {
+    let lengths = match tensor.shape[..] {
+        [rows, length, ..] if rows <= MAX_LISTED => (0..rows)
+            .map(|_| Value::Int(random.below(length.saturating_add(1)).into()))
+            .collect(),
+        _ => Vec::new(),
+    };
+    Value::ragged(tensor, lengths)
 }
 
 /// Hands dense tensors over in another form, where the form can hold them.

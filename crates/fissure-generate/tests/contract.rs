@@ -44,6 +44,27 @@ fn tensor_bytes(input: &ConcreteInput) -> u64 {
     total
 }
 
+#[test]
+fn ragged_tensors_have_rows_of_different_lengths() {
+    let specs = common::all_specs();
+    let spec = specs.iter().find(|spec| spec.api.title == "tf.ragged_and_sparse");
+    let mut uneven = 0;
+    for input in generate(spec.unwrap(), options(Mode::Conform), 3, 200) {
+        let Value::Call { arguments, .. } = &input.arguments[0].value else {
+            panic!("{input:?}");
+        };
+        let Some(Value::Tensor(tensor)) = arguments.first() else {
+            panic!("{input:?}");
+        };
+        assert!(tensor.shape.len() >= 2, "{input:?}");
+        if let Some(Value::List(lengths)) = arguments.get(1) {
+            assert_eq!(lengths.len() as u64, tensor.shape[0]);
+            uneven += usize::from(lengths.iter().any(|length| *length != lengths[0]));
+        }
+    }
+    assert!(uneven > 40, "{uneven}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 

@@ -131,6 +131,8 @@ pub enum Element {
 pub enum TensorKind {
     Dense,
     Sparse,
+    /// Rows of different lengths (TensorFlow).
+    Ragged,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

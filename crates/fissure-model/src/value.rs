@@ -78,7 +78,31 @@ impl TensorValue {
     }
 }
 
+/// What makes a ragged tensor of a dense one and the lengths of its rows.
+const RAGGED: &str = "tensorflow.RaggedTensor.from_tensor";
+
 impl Value {
+    /// The tensor with only the first elements of each row; `lengths` has one number per row.
+    pub fn ragged(tensor: TensorValue, lengths: Vec<Value>) -> Value {
+        let mut arguments = vec![Value::Tensor(tensor)];
+        // An empty list would be one of floats.
+        if !lengths.is_empty() {
+            arguments.push(Value::List(lengths));
+        }
+        Value::Call {
+            path: RAGGED.to_owned(),
+            arguments,
+        }
+    }
+
+    /// The dense tensor that a ragged one is cut from.
+    pub fn ragged_from(&self) -> Option<&Value> {
+        match self {
+            Value::Call { path, arguments } if path == RAGGED => arguments.first(),
+            _ => None,
+        }
+    }
+
     /// Calls `visit` on this value and on every value inside it.
     pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Value)) {
         visit(self);

@@ -197,7 +197,7 @@ impl Checker {
             Value::Dtype(_) => constraint.dtypes.contains(&DtypeTerm::DtypeObject),
             _ => false,
         } || compiled.objects.contains(value);
-        if exempt {
+        if exempt && value.ragged_from().is_none() {
             return broken.into_iter().flatten();
         }
         let scope = Scope {
@@ -212,6 +212,7 @@ impl Checker {
         {
             broken[0] = Some(Category::Structure);
         }
+        let value = value.ragged_from().unwrap_or(value);
         if !dtypes_fit(compiled, value, facts) {
             broken[1] = Some(Category::Dtype);
         }
@@ -425,6 +426,9 @@ fn container_fits(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool
         || match value {
             Value::Tensor(_) => constraint.tensors.contains(&TensorKind::Dense),
             Value::SparseTensor(_) => constraint.tensors.contains(&TensorKind::Sparse),
+            value if value.ragged_from().is_some() => {
+                constraint.tensors.contains(&TensorKind::Ragged)
+            }
             // No library tensor can be built from text; plain text stands for it.
             Value::List(_) => text_tensor && is_text(value),
             value if Leaf::of(value).is_some() => {

@@ -170,6 +170,14 @@ fn constraint(reader: &mut Reader<'_>, param: &mut Param, node: &Node) -> Constr
         }
     }
     settle_shapes(reader, &name, node, &mut constraint);
+    if constraint.tensors.contains(&TensorKind::Ragged)
+        && constraint.shapes.is_empty()
+        && constraint.ndims.is_empty()
+    {
+        // Rows of different lengths need two dimensions.
+        let least = Expression::Number(2.0);
+        constraint.ndims.push(NdimTerm::Is(Comparison::GreaterOrEqual, least));
+    }
     constraint
 }
 

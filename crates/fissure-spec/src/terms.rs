@@ -92,6 +92,7 @@ pub fn parse_tensor(text: &str) -> Option<TensorKind> {
         "sparsetensor" | "tf.sparsetensor" | "torch.sparse_coo_tensor" | "sparse_ndarray" => {
             Some(TensorKind::Sparse)
         }
+        "raggedtensor" | "tf.raggedtensor" => Some(TensorKind::Ragged),
         _ => None,
     }
 }

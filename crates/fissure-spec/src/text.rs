@@ -50,6 +50,7 @@ pub fn tensor(kind: TensorKind) -> &'static str {
     match kind {
         TensorKind::Dense => "tensor",
         TensorKind::Sparse => "sparse tensor",
+        TensorKind::Ragged => "ragged tensor",
     }
 }
 

@@ -47,6 +47,19 @@ constraints:
 ",
         ),
         (
+            "ragged",
+            "title: tf.ragged_and_sparse
+package: tensorflow
+target: ragged_and_sparse
+version: '1'
+link: https://example.org
+inputs: {required: [rows, cells], optional: []}
+constraints:
+  rows: {tensor_t: [RaggedTensor], dtype: [tf.float32]}
+  cells: {tensor_t: [tf.SparseTensor], dtype: ['dtype:&rows'], ndim: ['2']}
+",
+        ),
+        (
             "layer",
             "title: torch.nn.Linear
 package: torch
