@@ -2,6 +2,7 @@
 
 import copy
 
+from . import backends
 from .trace import InputInfo
 
 
@@ -42,7 +43,7 @@ class Arguments:
         return owner(*(by_position + [fresh(value) for value in self.rest]), **by_name)
 
     def _enter(self, monitor, name, position, value):
-        backend = _backend(value)
+        backend = backends.of(library_of(value))
         key = "parameter:%d" % position
         if monitor.settings.resize is not None:
             value = monitor.settings.resize.cut(value)
@@ -50,6 +51,8 @@ class Arguments:
         if backend.library == "numpy":
             from .numpy_backend import traced
             given = traced(given)
+        elif backends.numpy_based(backend.library):
+            given = backend.from_numpy(given, backend.dtype_name(value))
         monitor.trace.inputs[key] = info = self._info(monitor, backend, key, name, value)
         override = monitor.policy.overrides.get(key)
         if not info.frozen and (override is not None or monitor.policy.connect):
@@ -85,7 +88,19 @@ class Arguments:
 
 
 def is_array(value):
-    return hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "reshape")
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return False
+    if library_of(value) == "tensorflow":
+        # Neither a variable, which is changed in place, nor a part of a graph.
+        return hasattr(value, "numpy") and not hasattr(value, "assign")
+    return hasattr(value, "reshape")
+
+
+def library_of(value):
+    """The library of an array, by its type."""
+    root = type(value).__module__.split(".")[0]
+    return {"torch": "torch", "tensorflow": "tensorflow", "jax": "jax", "jaxlib": "jax"}.get(
+        root, "numpy")
 
 
 def fresh(value):
@@ -96,11 +111,3 @@ def fresh(value):
         return copy.deepcopy(value)
     except Exception:
         return value
-
-
-def _backend(value):
-    if type(value).__module__.startswith("torch"):
-        from .torch_backend import TorchBackend
-        return TorchBackend()
-    from .numpy_backend import BACKEND
-    return BACKEND

@@ -112,7 +112,8 @@ def _copy(value):
     if is_array(value):
         if hasattr(value, "detach"):
             return value.detach().clone()
-        return value.copy()
+        # TensorFlow's arrays cannot be changed.
+        return value.copy() if hasattr(value, "copy") else value
     if value is None or type(value) in (int, float, bool, str):
         return value
     if type(value) in (list, tuple):

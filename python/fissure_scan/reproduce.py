@@ -6,6 +6,7 @@ import sys
 import zlib
 
 from . import backends, names, sources, wrapping
+from .arguments import is_array, library_of
 from .variations import ArgumentChange, AutocastChange, ConstantChange, SizeChange
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,6 +29,7 @@ def script(program, found, folder):
     if torch_used:
         lines.append("import torch")
     lines += ["", _HELPERS_TORCH if torch_used else "", _HELPERS_NUMPY, ""]
+    lines += [text for library, text in _HELPERS_OWN.items() if library in sys.modules]
     lines.append("print('python', sys.version.split()[0], 'numpy', numpy.__version__%s)" % (
         ", 'torch', torch.__version__" if torch_used else ""))
     lines += ["warnings.simplefilter('ignore')", "numpy.set_printoptions(threshold=40)"]
@@ -147,6 +149,18 @@ def array(text, dtype, *shape):
 '''
 
 
+# Arrays of the library, for the arguments of a function.
+_HELPERS_OWN = {"jax": """
+def jax_array(values):
+    import jax.numpy
+    return jax.numpy.asarray(values)
+""", "tensorflow": """
+def tensorflow_array(values):
+    import tensorflow
+    return tensorflow.constant(values)
+"""}
+
+
 def _pack(raw):
     return base64.b85encode(zlib.compress(raw, 9)).decode("ascii")
 
@@ -167,7 +181,10 @@ def array_text(value, info):
         import torch
         from .torch_backend import _as_tensor
         return _literal(_as_tensor(value, getattr(torch, info.dtype())))
-    return _literal(value.astype(info.dtype()))
+    text = _literal(value.astype(info.dtype()))
+    if info.kind == "parameter" and backends.numpy_based(info.library):
+        return "%s_array(%s)" % (info.library, text)
+    return text
 
 
 def _literal(value):
@@ -179,6 +196,9 @@ def _literal(value):
         if str(raw.dtype) == "torch.bool":
             return "tensor(%r, torch.uint8%s).bool()" % (_pack(data), shape)
         return "tensor(%r, %s%s)" % (_pack(data), raw.dtype, shape)
+    library = library_of(value)
+    if backends.numpy_based(library):
+        return "%s_array(%s)" % (library, _literal(backends.of(library).to_numpy(value)))
     from .numpy_backend import plain
     ordinary = plain(value)
     return "array(%r, %r%s)" % (_pack(ordinary.tobytes()), str(ordinary.dtype), shape)
@@ -225,7 +245,7 @@ def _operation_alone(failure):
 
 
 def _argument(value):
-    if hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "reshape"):
+    if is_array(value):
         return _literal(value)
     if type(value) in (list, tuple):
         inner = ", ".join(_argument(item) for item in value)

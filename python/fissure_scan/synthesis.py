@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 
-from . import docstrings
+from . import backends, docstrings
 from .arguments import Arguments
 
 _LABELS = ("label", "labels", "y", "target", "targets", "y_true", "classes", "index", "indices",
@@ -35,8 +35,7 @@ def plans(size):
 
 def arguments_for(function, shape, labels, documented):
     """One set of arguments; `documented` are the facts of its docstring."""
-    library = "torch" if "torch" in sys.modules else "numpy"
-    generator = _Generator(library, shape, labels)
+    generator = _Generator(_library(), shape, labels)
     values, positional = {}, []
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or name == "self":
@@ -49,6 +48,16 @@ def arguments_for(function, shape, labels, documented):
             values[name] = generator.value(name, parameter.annotation,
                                            documented.get(name) or docstrings.Facts())
     return Arguments(values, documented, positional=positional)
+
+
+def _library():
+    """The library of the arrays: the one that the program has imported."""
+    for library in ("torch", "jax"):
+        if library in sys.modules:
+            return library
+    tensorflow = sys.modules.get("tensorflow")
+    # Functions of TensorFlow 1 build graphs from NumPy arrays.
+    return "tensorflow" if tensorflow is not None and tensorflow.executing_eagerly() else "numpy"
 
 
 def documentation(function, owner=None):
@@ -79,7 +88,8 @@ class _Generator:
         if "Literal" in full and choices:
             return choices[0]
         shape = self._shape(facts, full)
-        is_array = shape is not None or facts.array() or "Tensor" in full or "ndarray" in full
+        is_array = shape is not None or facts.array() or any(
+            word in full for word in ("Tensor", "ndarray", "jax.Array", "ArrayLike"))
         if not is_array:
             number = self._number(name.lower(), hint, full, facts)
             if number is not None:
@@ -128,7 +138,7 @@ class _Generator:
         return self.symbols[part]
 
     def _array_value(self, short, hint, facts, shape):
-        library = "numpy" if "ndarray" in hint else "torch" if "Tensor" in hint else self.library
+        library = "numpy" if "ndarray" in hint else self.library
         wanted = self.shape if shape is None else shape
         if "List[" in hint and ("Tensor" in hint or "ndarray" in hint):
             return [self._array(library, wanted, "normal", facts) for _ in range(2)]
@@ -155,7 +165,12 @@ class _Generator:
         top = 256 if facts.dtype == "uint8" else top
         values = (numpy.arange(count) % top).reshape(shape or (1,))
         values = values.astype(facts.dtype or "int64")
-        return sys.modules["torch"].from_numpy(values) if library == "torch" else values
+        if library == "torch":
+            return sys.modules["torch"].from_numpy(values)
+        if backends.numpy_based(library):
+            # What both have without asking for 64 bits.
+            return backends.of(library).from_numpy(values, facts.dtype or "int32")
+        return values
 
     def _array(self, library, shape, kind, facts):
         import numpy
@@ -175,6 +190,9 @@ class _Generator:
             dtype = getattr(torch, facts.dtype) if facts.dtype and "float" in facts.dtype \
                 else torch.float32
             return torch.from_numpy(values).to(dtype)
+        if backends.numpy_based(library):
+            name = facts.dtype if facts.dtype and "float" in facts.dtype else "float32"
+            return backends.of(library).from_numpy(values, name)
         return values.astype(facts.dtype) if facts.dtype in ("float32", "float16") else values
 
 

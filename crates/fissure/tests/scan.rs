@@ -1,4 +1,4 @@
-//! `fissure scan` as a user runs it. The programs need NumPy only: a scan takes a second.
+//! `fissure scan` as a user runs it. Most programs need NumPy only: a scan takes a second.
 
 mod support;
 
@@ -55,6 +55,44 @@ fn a_finding_ends_with_1_and_its_patch_applies() {
     let again = scan(&context, &python, &["softmax.py"]);
     assert_eq!(again.code, Some(0), "{again:?}");
     assert!(again.stdout.contains("no instability found"), "{again:?}");
+}
+
+/// A function gets arrays of the library that its file imports, and so does its reproducer.
+fn a_function_is_scanned(package: &str, requirement: &str, program: &str) {
+    let Some(python) = fissure_testing::library_python(package, requirement) else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write("losses.py", program);
+    let ran = scan(&context, &python, &["losses.py::energy", "--output", "out"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("logits float32[4, 3]"), "{ran:?}");
+    let mut script = Command::new(&python);
+    script.arg(context.path("out/exp_line4_nonfinite/reproduce.py"));
+    let reproduced = run(&mut script);
+    assert_eq!(reproduced.code, Some(1), "{reproduced:?}");
+    let told = "reproduced: exp at line 4";
+    assert!(reproduced.stdout.contains(told), "{reproduced:?}");
+}
+
+#[test]
+fn a_function_of_a_tensorflow_file_gets_tensors() {
+    a_function_is_scanned(
+        "tensorflow",
+        "tensorflow-cpu==2.21.0",
+        "import tensorflow as tf\n\ndef energy(logits):\n    \
+         raised = tf.exp(logits)\n    return tf.reduce_mean(raised)\n",
+    );
+}
+
+#[test]
+fn a_function_of_a_jax_file_gets_arrays() {
+    a_function_is_scanned(
+        "jax",
+        "jax==0.7.1",
+        "import jax.numpy as jnp\n\ndef energy(logits):\n    \
+         raised = jnp.exp(logits)\n    return raised.mean()\n",
+    );
 }
 
 #[test]
