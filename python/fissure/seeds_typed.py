@@ -58,6 +58,7 @@ SKIPPED = (
     "name out where device layout precision sharding out_sharding preferred_element_type"
 ).split()
 INDICES = "index indices idx ids labels segment_ids seq_lengths sequence_length lengths".split()
+TEXTS = "equation padding method mode compute_type direction".split()
 LISTS = "tensors arrays inputs values operands arys xs".split()
 
 
@@ -105,8 +106,8 @@ class Search:
             return ["tensors", "tensor"]
         if name in INDICES:
             return ["index", "tensor"]
-        if name == "equation":
-            return ["text"]
+        if name in TEXTS:
+            return ["text", "int"]
         return ["tensor", "index", "int", "float", "tensors", "sizes", "text"]
 
     def shape(self, base):

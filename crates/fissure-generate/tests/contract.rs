@@ -47,7 +47,9 @@ fn tensor_bytes(input: &ConcreteInput) -> u64 {
 #[test]
 fn ragged_tensors_have_rows_of_different_lengths() {
     let specs = common::all_specs();
-    let spec = specs.iter().find(|spec| spec.api.title == "tf.ragged_and_sparse");
+    let spec = specs
+        .iter()
+        .find(|spec| spec.api.title == "tf.ragged_and_sparse");
     let mut uneven = 0;
     for input in generate(spec.unwrap(), options(Mode::Conform), 3, 200) {
         let Value::Call { arguments, .. } = &input.arguments[0].value else {

@@ -176,7 +176,9 @@ fn constraint(reader: &mut Reader<'_>, param: &mut Param, node: &Node) -> Constr
     {
         // Rows of different lengths need two dimensions.
         let least = Expression::Number(2.0);
-        constraint.ndims.push(NdimTerm::Is(Comparison::GreaterOrEqual, least));
+        constraint
+            .ndims
+            .push(NdimTerm::Is(Comparison::GreaterOrEqual, least));
     }
     constraint
 }

@@ -47,19 +47,6 @@ constraints:
 ",
         ),
         (
-            "ragged",
-            "title: tf.ragged_and_sparse
-package: tensorflow
-target: ragged_and_sparse
-version: '1'
-link: https://example.org
-inputs: {required: [rows, cells], optional: []}
-constraints:
-  rows: {tensor_t: [RaggedTensor], dtype: [tf.float32]}
-  cells: {tensor_t: [tf.SparseTensor], dtype: ['dtype:&rows'], ndim: ['2']}
-",
-        ),
-        (
             "layer",
             "title: torch.nn.Linear
 package: torch
@@ -101,6 +88,19 @@ constraints:
   tensor: {tensor_t: [tf.tensor], ndim: ['2', '3']}
   axes: {structure: [list], dtype: [int]}
   flag: {default: 'False', enum: [True, False]}
+",
+        ),
+        (
+            "ragged",
+            "title: tf.ragged_and_sparse
+package: tensorflow
+target: ragged_and_sparse
+version: '1'
+link: https://example.org
+inputs: {required: [rows, cells], optional: []}
+constraints:
+  rows: {tensor_t: [RaggedTensor], dtype: [tf.float32]}
+  cells: {tensor_t: [tf.SparseTensor], dtype: ['dtype:&rows'], ndim: ['2']}
 ",
         ),
     ]
