@@ -3,7 +3,8 @@ from the examples in its documentation.
 
 A script of its own, run once for many APIs, because importing the database takes longer than asking
 it. `FISSURE_SEEDS` in the environment is a JSON object: `apis` (names, or `null` for all), `most`
-(calls per API), `elements` (the largest tensor), `folder`. The folder gets one file of JSON lines per API,
+(calls per API; 0 asks for the names alone, which takes no longer than the import), `elements` (the largest
+tensor), `folder`. The folder gets one file of JSON lines per API,
 `{"arguments": […], "keywords": {…}, "call": null or {"arguments": …, "keywords": …}}`, values in the
 form of `fissure_model::Value`, and last `index.json` with the names that have any.
 """
@@ -291,6 +292,9 @@ def main():
     for path, calls, entry in databases(torch):
         if wanted is not None and path not in wanted:
             continue
+        if request["most"] == 0:
+            counts[path] = 0
+            continue
         try:
             found = calls(torch, entry, writer, request["most"])
         except Exception:
@@ -302,7 +306,8 @@ def main():
             for call in found:
                 file.write(json.dumps(call) + "\n")
         counts[path] = counts.get(path, 0) + len(found)
-    for path in sorted((wanted or set()) - set(counts)):
+    unknown = (wanted or set()) - set(counts) if request["most"] else ()
+    for path in sorted(unknown):
         found = documented_calls(torch, path, writer)
         if found:
             with open(os.path.join(folder, path + ".jsonl"), "w") as file:

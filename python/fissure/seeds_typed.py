@@ -292,8 +292,9 @@ def main():
     library = seeds_library.choose(request["package"])
     counts = {}
     for path in library.apis(request["apis"]):
-        count = ask(library, path, request)
-        if count:
+        names_only = request["most"] == 0
+        count = 0 if names_only else ask(library, path, request)
+        if count or names_only:
             counts[path_name(library, path)] = count
     with open(os.path.join(request["folder"], "index.json"), "w") as file:
         json.dump(counts, file)

@@ -13,29 +13,13 @@ use crate::behaviour::Behaviour;
 use crate::clock::Clock;
 use crate::judging::Judging;
 use crate::keep::Keeper;
+use crate::rejections::{BatchRejections, Rejections};
 use crate::restore::{RestoredBatch, RestoredLane};
 use crate::schedule::{LAG, batch_len};
+use crate::turn::Turn;
 use crate::{
     ApiSummary, BehaviourCounts, EndReason, OracleTally, Part, RunOptions, StoreError, Tally,
 };
-
-/// Distinct rejection messages remembered per API; the rest are only counted.
-const REJECTIONS_KEPT: usize = 64;
-
-/// The share of an API when all of them run for ever, one after the other.
-struct Turn {
-    /// Of an API that shows something new.
-    full: Duration,
-    now: Duration,
-    /// What the API's clock showed when it began.
-    began: Duration,
-    over: bool,
-    /// What had been new when the turn began.
-    news: usize,
-}
-
-/// An API that showed nothing new in its last turn gets this part of a turn.
-const STALE: u32 = 4;
 
 /// What came back of a batch and waits for its turn in the sequence.
 struct Settled {
@@ -93,7 +77,7 @@ pub struct Lane {
     abandoned: Arc<AtomicBool>,
     end: Option<EndReason>,
     expired: bool,
-    rejections: BTreeMap<String, u64>,
+    rejections: Rejections,
     behaviour: Behaviour,
     /// What an interrupted process had done.
     restored: RestoredLane,
@@ -119,6 +103,7 @@ impl Lane {
             end: None,
             ..Lane::idle(api, options)
         };
+        lane.rejections = Rejections::known(std::mem::take(&mut lane.restored.reasons));
         lane.take_share(weight);
         lane.clock = Clock::starting_at(lane.restored.spent());
         lane
@@ -131,8 +116,7 @@ impl Lane {
             .map(|inputs| (inputs as f64 * weight).ceil() as u64);
         self.max_time = self.max_time.map(|time| time.mul_f64(weight));
         if let Some(turn) = &mut self.turn {
-            turn.full = turn.full.mul_f64(weight);
-            turn.now = turn.full;
+            turn.weigh(weight);
         }
     }
 
@@ -167,19 +151,13 @@ impl Lane {
             clock: Clock::starting_at(Duration::ZERO),
             elapsed: Duration::ZERO,
             part: options.division.part,
-            turn: options.turn.map(|full| Turn {
-                full,
-                now: full,
-                began: Duration::ZERO,
-                over: false,
-                news: 0,
-            }),
+            turn: options.turn.map(Turn::new),
             busy: Duration::ZERO,
             hangs: 0,
             abandoned: Arc::new(AtomicBool::new(false)),
             end: Some(EndReason::Complete),
             expired: false,
-            rejections: BTreeMap::new(),
+            rejections: Rejections::default(),
             behaviour: Behaviour::default(),
             restored: RestoredLane::default(),
         }
@@ -187,10 +165,8 @@ impl Lane {
 
     fn turn_is_over(&mut self) -> bool {
         let elapsed = self.clock.elapsed();
-        self.turn.as_mut().is_some_and(|turn| {
-            turn.over |= elapsed.saturating_sub(turn.began) >= turn.now;
-            turn.over
-        })
+        let turn = self.turn.as_mut();
+        turn.is_some_and(|turn| turn.follow(elapsed))
     }
 
     /// The user wants a pause, or its end.
@@ -204,7 +180,7 @@ impl Lane {
 
     /// The turn is over and nothing is under way.
     pub fn is_waiting_for_turn(&self) -> bool {
-        self.end.is_none() && self.turn.as_ref().is_some_and(|turn| turn.over) && self.is_idle()
+        self.end.is_none() && self.turn.as_ref().is_some_and(Turn::is_over) && self.is_idle()
     }
 
     /// Leaves the place to another API.
@@ -212,12 +188,7 @@ impl Lane {
         self.clock.stand_still();
         let news = self.news();
         if let Some(turn) = &mut self.turn {
-            turn.now = if news > turn.news {
-                turn.full
-            } else {
-                turn.full / STALE
-            };
-            turn.news = news;
+            turn.end(news);
         }
     }
 
@@ -225,8 +196,7 @@ impl Lane {
     pub fn begin_turn(&mut self) {
         self.clock.go_on();
         if let Some(turn) = &mut self.turn {
-            turn.began = self.clock.elapsed();
-            turn.over = false;
+            turn.begin(self.clock.elapsed());
         }
     }
 
@@ -387,7 +357,7 @@ impl Lane {
             self.behaviour.observe(&input, kind);
             if let Outcome::Rejected(exception) | Outcome::NotBuilt(exception) = &execution.outcome
             {
-                self.count_rejection(&exception.class, &exception.message);
+                self.rejections.count(&exception.class, &exception.message);
             }
             let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
             settled.outcomes.push((execution.number, accepted));
@@ -433,6 +403,7 @@ impl Lane {
                 settled.accepted.push(input);
             }
         }
+        self.rejections.restore(&batch.rejections);
         self.busy += Duration::from_secs_f64(batch.busy.max(0.0));
         self.settled.insert(index, settled);
         self.completed += 1;
@@ -444,14 +415,6 @@ impl Lane {
         if self.hangs >= self.max_hangs {
             self.end.get_or_insert(EndReason::TooManyHangs);
             self.abandoned.store(true, Ordering::Relaxed);
-        }
-    }
-
-    fn count_rejection(&mut self, class: &str, message: &str) {
-        let first_line = message.lines().next().unwrap_or("");
-        let reason = fissure_triage::mask(&format!("{class}: {first_line}"));
-        if self.rejections.len() < REJECTIONS_KEPT || self.rejections.contains_key(&reason) {
-            *self.rejections.entry(reason).or_default() += 1;
         }
     }
 
@@ -496,12 +459,6 @@ impl Lane {
                 ..ApiSummary::clone(fuzzed)
             };
         }
-        let mut rejections: Vec<(String, u64)> = self
-            .rejections
-            .iter()
-            .map(|(reason, count)| (reason.clone(), *count))
-            .collect();
-        rejections.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         ApiSummary {
             api: (*self.api).clone(),
             tally: self.tally.clone(),
@@ -512,15 +469,19 @@ impl Lane {
             oracles: self.oracles.clone(),
             findings: Vec::new(),
             notes: Vec::new(),
-            rejections,
+            rejections: self.rejections.sorted(),
             reached: self.reached(),
             mutators: self.behaviour.mutators(),
             constraints: self.behaviour.constraints(),
         }
     }
 
-    /// How many distinct things the inputs so far have shown. Reasons for rejection are those that
-    /// this process has met.
+    /// Reasons for rejection that were met since this was last asked.
+    pub fn tell_rejections(&mut self) -> BatchRejections {
+        self.rejections.tell()
+    }
+
+    /// How many distinct things the inputs so far have shown.
     pub fn reached(&self) -> BehaviourCounts {
         self.behaviour.counts(self.rejections.len())
     }

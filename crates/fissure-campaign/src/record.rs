@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use fissure_model::OutcomeKind;
 use serde::{Deserialize, Serialize};
 
-use crate::{ApiSummary, BehaviourCounts, RunHeader};
+use crate::{ApiSummary, BatchRejections, BehaviourCounts, RunHeader};
 
 /// What happened. `at` is the API's position in the run: overloads share a title.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +47,9 @@ pub enum Record {
         /// Seconds that its API had been under way.
         #[serde(default)]
         spent: f64,
+        /// Why inputs were rejected; absent in logs of earlier versions.
+        #[serde(default, skip_serializing_if = "BatchRejections::is_empty")]
+        rejections: BatchRejections,
     },
     /// The oracles have looked at these inputs.
     Judged {

@@ -33,6 +33,8 @@ pub struct RestoredLane {
     pub finished: Option<Box<ApiSummary>>,
     /// All its inputs had run, and the oracles had not looked at them.
     pub fuzzed: Option<Box<ApiSummary>>,
+    /// Why inputs were rejected, in the order of the log.
+    pub reasons: Vec<String>,
     /// Seconds it had been under way.
     spent: f64,
 }
@@ -42,6 +44,8 @@ pub struct RestoredBatch {
     pub first: u64,
     pub outcomes: Vec<OutcomeKind>,
     pub busy: f64,
+    /// Positions of reasons for rejection, and how many inputs.
+    pub rejections: Vec<(usize, u64)>,
 }
 
 /// A failure that was seen and whose folder was not written when the process ended.
@@ -89,9 +93,12 @@ impl Restored {
                     busy,
                     seconds,
                     spent,
+                    rejections,
                     ..
                 } => {
                     restored.seconds = restored.seconds.max(seconds);
+                    // Also those of batches that run again: others count their reasons by position.
+                    restored.lane(at).reasons.extend(rejections.new);
                     let outcomes: Option<Vec<OutcomeKind>> =
                         outcomes.chars().map(outcome).collect();
                     // A letter of a later version: that batch runs again.
@@ -100,6 +107,7 @@ impl Restored {
                             first,
                             outcomes,
                             busy,
+                            rejections: rejections.counts,
                         };
                         let lane = restored.lane(at);
                         lane.spent = lane.spent.max(spent);
@@ -167,7 +175,7 @@ impl Restored {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::BehaviourCounts;
+    use crate::{BatchRejections, BehaviourCounts};
 
     fn batch(index: u64, first: u64, outcomes: &str) -> Record {
         Record::Batch {
@@ -184,6 +192,7 @@ mod tests {
             reached: BehaviourCounts::default(),
             seconds: 1.0,
             spent: 1.0,
+            rejections: BatchRejections::default(),
         }
     }
 

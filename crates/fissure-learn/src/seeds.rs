@@ -102,6 +102,17 @@ impl Seeds {
         }
     }
 
+    /// Names of the APIs that the database knows, without their calls: as fast as it is imported.
+    pub fn names(
+        python: &Path,
+        package: &str,
+        scratch: &Path,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Vec<String>, LearnError> {
+        let found = Seeds::from_database(python, package, scratch, None, 0, stop)?;
+        Ok(found.counts.into_keys().collect())
+    }
+
     /// Are files there that [`Seeds::keep`] wrote?
     pub fn are_in(folder: &Path) -> bool {
         folder.join(INDEX).is_file()

@@ -9,7 +9,7 @@
     if (!answer.ok) throw new Error((await answer.text()) || answer.statusText);
     return answer.json();
   };
-  source.finding = (row) => get("api/findings/" + encodeURIComponent(row.id));
+  source.detail = (row) => get("api/findings/" + encodeURIComponent(row.id));
   source.actions = (finding) => {
     const result = make("p", { class: "result", role: "status" });
     const button = make("button", { type: "button", class: "replay", onclick: async () => {

@@ -22,13 +22,34 @@ const page = (() => {
   let drawn = 0;
   const hidden = new Set();
   let onlyApi = null;
-  // The dashboard asks the server for what a list does not hold.
-  const source = { finding: async (row) => row, api: async (row) => row, actions: () => [] };
+
+  // Packed by gzip and written as base64: see `pack` of the program.
+  const unpack = async (text) => {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).json();
+  };
+
+  // What an opened finding shows besides its row stands in parts, each unpacked when it is needed.
+  let partLength = 1;
+  const parts = new Map();
+  const unpackPart = (at) => {
+    if (!parts.has(at)) parts.set(at, unpack(document.getElementsByClassName("details")[at].textContent).then((rows) => {
+      rows.forEach((row, within) => { findings[at * partLength + within].detail = row; });
+    }));
+    return parts.get(at);
+  };
+  const partOf = (row) => Math.floor(row.at / partLength);
+  // The dashboard asks the server instead.
+  const source = {
+    detail: async (row) => { if (!row.detail) await unpackPart(partOf(row)); return row.detail; },
+    actions: () => [],
+  };
 
   // --- findings ---
 
   const haystack = (finding) => {
-    finding.text ??= [finding.id, finding.title, finding.call, finding.kind, finding.oracle, finding.observed, ...(finding.also_through ?? [])].join("\n").toLowerCase();
+    finding.text ??= [finding.id, finding.title, finding.call, finding.kind, finding.oracle, finding.observed, ...finding.also_through].join("\n").toLowerCase();
     return finding.text;
   };
 
@@ -38,7 +59,7 @@ const page = (() => {
     const stable = $("stable").checked;
     return findings.filter((finding) =>
       (notes || !finding.note) && !(stable && finding.flaky) && !hidden.has(finding.kind) &&
-      (onlyApi === null || finding.api === onlyApi || (finding.also_through ?? []).includes(onlyApi)) &&
+      (onlyApi === null || finding.api === onlyApi || finding.also_through.includes(onlyApi)) &&
       words.every((word) => haystack(finding).includes(word)));
   };
 
@@ -75,37 +96,36 @@ const page = (() => {
     make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell, at) => make("td", { class: heads[at][1] ? "n" : null }, cell)))))));
   const matters = (argument) => argument.matters === null ? "" : argument.matters ? "yes" : "no";
 
-  const body = (finding) => {
+  const body = (finding, detail) => {
     const out = make("div", { class: "body" });
     out.append(...source.actions(finding));
     out.append(make("div", { class: "both" },
       part("Observed", make("p", { class: "quote" }, finding.observed)),
-      part("Expected", make("p", { class: "quote" }, finding.expected))));
-    if (finding.arguments.length) {
+      part("Expected", make("p", { class: "quote" }, detail.expected))));
+    if (detail.arguments.length) {
       out.append(part("Input", table([["argument"], ["value"], ["matters"], ["changed alone"]],
-        finding.arguments.map((one) => [make("code", {}, one.name), make("code", {}, one.value), matters(one), one.tried]))));
+        detail.arguments.map((one) => [make("code", {}, one.name), make("code", {}, one.value), matters(one), one.tried]))));
     }
-    const facts = [...finding.explanation];
+    const facts = [...detail.explanation];
     if (finding.also_through.length) facts.push("The same through " + finding.also_through.join(", ") + ".");
     out.append(part("Explanation", make("ul", { class: "plain" }, ...facts.map((fact) => make("li", {}, fact)))));
-    if (finding.fix) out.append(part("Fix (checked): " + finding.fix.title, diffBlock(finding.fix.diff)));
-    out.append(part("Reproducer", block(finding.script)));
-    out.append(part("Issue text", make("details", { class: "fold" }, make("summary", {}, "Show the bug report"), block(finding.issue))));
-    if (finding.log) out.append(part("Log", make("details", { class: "fold" }, make("summary", {}, "Show the end of the log"), block(finding.log))));
-    const place = finding.place ? finding.place + " · " : "";
-    out.append(make("p", { class: "muted" }, place + finding.versions + " · oracle " + finding.oracle + " · " + finding.folder + " "));
+    if (detail.fix) out.append(part("Fix (checked): " + detail.fix.title, diffBlock(detail.fix.diff)));
+    out.append(part("Reproducer", block(detail.script)));
+    out.append(part("Issue text", make("details", { class: "fold" }, make("summary", {}, "Show the bug report"), block(detail.issue))));
+    if (detail.log) out.append(part("Log", make("details", { class: "fold" }, make("summary", {}, "Show the end of the log"), block(detail.log))));
+    const place = detail.place ? detail.place + " · " : "";
+    out.append(make("p", { class: "muted" }, place + detail.versions + " · oracle " + finding.oracle + " · " + detail.folder + " "));
     return out;
   };
 
+  const show = (node, row, detail) => { if (!node.querySelector(".body")) node.append(body(row, detail)); };
   const open = async (node, row) => {
     if (node.querySelector(".body")) return;
-    let content;
     try {
-      content = body(await source.finding(row));
+      show(node, row, await source.detail(row));
     } catch (error) {
-      content = make("p", { class: "problem body" }, "This finding cannot be shown: " + error.message);
+      node.append(make("p", { class: "problem body" }, "This finding cannot be shown: " + error.message));
     }
-    if (!node.querySelector(".body")) node.append(content);
   };
 
   const rowOf = (finding, fresh) => {
@@ -140,6 +160,7 @@ const page = (() => {
     $("none").hidden = matching.length > 0;
     $("none").textContent = findings.length === 0 ? "No finding so far." : counted === 0 && !$("notes").checked ? "Only notes, which the box above shows." : "Nothing fits the filter.";
     $("tools").hidden = findings.length === 0;
+    if (document.querySelector(".details")) preparePrinting();
     $("api-filter").hidden = onlyApi === null;
     $("api-filter").replaceChildren();
     if (onlyApi !== null) $("api-filter").append("only ", make("code", {}, onlyApi), " ", make("button", { type: "button", onclick: () => { onlyApi = null; update(); } }, "all"));
@@ -200,15 +221,8 @@ const page = (() => {
       make("tbody", {}, ...visible.map((api) => make("tr", { tabindex: "0", "data-api": api.title, onclick: () => showApi(api) }, ...COLUMNS.map(([, , cell], at) => make("td", { class: at > 0 && at < 8 ? "n" : null }, ...cell(api)))))));
   };
 
-  const showApi = async (row) => {
+  const showApi = (api) => {
     const root = $("api-detail");
-    let api;
-    try {
-      api = await source.api(row);
-    } catch (error) {
-      root.replaceChildren(make("p", { class: "problem" }, "This API cannot be shown: " + error.message));
-      return;
-    }
     const counts = (one) => [number(one.inputs), number(one.accepted), number(one.rejected)];
     const heads = [["inputs", 1], ["accepted", 1], ["rejected", 1]];
     root.replaceChildren(...[
@@ -223,10 +237,54 @@ const page = (() => {
     root.scrollIntoView({ block: "nearest" });
   };
 
+  // --- printing ---
+
+  // A browser does not wait before it prints, so what would be printed is unpacked when the page rests.
+  const printed = () => matching.slice(0, PRINTED);
+  let prepared;
+  const preparePrinting = () => {
+    clearTimeout(prepared);
+    const wantedParts = [...new Set(printed().map(partOf))];
+    const next = () => {
+      if (wantedParts.length) unpackPart(wantedParts.shift()).then(() => { prepared = setTimeout(next); });
+    };
+    prepared = setTimeout(next, 1000);
+  };
+  const beforePrint = () => {
+    draw(PRINTED);
+    for (const [at, node] of [...document.querySelectorAll(".finding")].entries()) {
+      if (at < PRINTED && matching[at].detail) {
+        show(node, matching[at], matching[at].detail);
+        node.open = true;
+      }
+    }
+    for (const node of document.querySelectorAll("details.fold")) node.open = true;
+    $("printed").hidden = matching.length <= PRINTED;
+    $("printed").textContent = "The first " + number(Math.max(drawn, PRINTED)) + " of " + number(matching.length) + " findings are printed, the first " + PRINTED + " of them with details; the filter chooses others.";
+  };
+
   const setFindings = (rows) => { findings = rows; kinds(); update(); };
   const setApis = (rows) => { apis = rows; drawApis(); };
 
-  const start = () => {
+  // A finding that an address names may be far down the list.
+  const goTo = (id) => {
+    if (!findings.some((finding) => finding.id === id)) return;
+    if (!document.getElementById("finding-" + id)) { $("notes").checked = true; $("search").value = id; update(); }
+    const node = document.getElementById("finding-" + id);
+    node.open = true;
+    node.scrollIntoView();
+  };
+
+  const load = async (text) => {
+    const lists = await unpack(text);
+    partLength = lists.part;
+    lists.findings.forEach((row, at) => { row.at = at; });
+    setFindings(lists.findings);
+    setApis(lists.apis);
+    if (location.hash.startsWith("#finding-")) goTo(decodeURIComponent(location.hash.slice("#finding-".length)));
+  };
+
+  const start = async () => {
     let timer;
     const soon = () => { clearTimeout(timer); timer = setTimeout(update, 80); };
     $("search").addEventListener("input", soon);
@@ -237,19 +295,18 @@ const page = (() => {
       $("more-apis").addEventListener("click", () => { allApis = true; drawApis(); });
       $("api-table").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.target.dataset.api) event.target.click(); });
     }
-    window.addEventListener("beforeprint", () => {
-      draw(PRINTED);
-      for (const node of [...document.querySelectorAll(".finding")].slice(0, PRINTED)) node.open = true;
-      for (const node of document.querySelectorAll("details.fold")) node.open = true;
-    });
-    const data = JSON.parse($("data").textContent);
-    if (data) {
-      setFindings(data.findings);
-      setApis(data.apis);
-      const target = location.hash.startsWith("#finding-") && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-      if (target) { target.open = true; target.scrollIntoView(); }
+    window.addEventListener("beforeprint", beforePrint);
+    const packed = $("lists").textContent;
+    if (packed) {
+      try {
+        await load(packed);
+      } catch (error) {
+        $("none").hidden = false;
+        $("none").textContent = "The findings cannot be unpacked (" + error.message + "): a browser of 2023 or later is needed. Each finding is also a folder of the run: findings/.";
+      }
     }
     document.documentElement.dataset.ready = "yes";
+    performance.mark("ready");
   };
   return { $, make, number, source, setFindings, setApis, start, list: () => findings };
 })();

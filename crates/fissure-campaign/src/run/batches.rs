@@ -148,6 +148,7 @@ impl Run<'_> {
             reached: lane.reached(),
             seconds: self.clock.elapsed().as_secs_f64(),
             spent: lane.spent(),
+            rejections: lane.tell_rejections(),
         })?;
         (self.observer)(RunEvent::Progress {
             api: &lane.api,

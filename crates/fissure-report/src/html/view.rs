@@ -16,17 +16,9 @@ use crate::{human_duration, words};
 /// Points of the chart of inputs per second.
 const RATES: usize = 80;
 
-/// A finding as the page's script reads it; without the long texts in the dashboard's list.
+/// A finding as lists show it and as it is searched for.
 #[derive(Serialize)]
 pub struct FindingRow<'a> {
-    #[serde(flatten)]
-    brief: Brief<'a>,
-    #[serde(flatten)]
-    rest: Option<Rest<'a>>,
-}
-
-#[derive(Serialize)]
-struct Brief<'a> {
     id: &'a str,
     api: &'a str,
     kind: &'a str,
@@ -34,20 +26,36 @@ struct Brief<'a> {
     level: &'a str,
     title: &'a str,
     call: &'a str,
-    #[serde(skip_serializing_if = "is_false")]
+    observed: &'a str,
+    also_through: &'a [String],
     note: bool,
-    #[serde(skip_serializing_if = "is_false")]
     flaky: bool,
 }
 
+impl<'a> From<&'a ReportedFinding> for FindingRow<'a> {
+    fn from(finding: &'a ReportedFinding) -> Self {
+        FindingRow {
+            id: &finding.id,
+            api: &finding.api,
+            kind: &finding.kind,
+            oracle: &finding.oracle,
+            level: finding.level.name(),
+            title: &finding.title,
+            call: &finding.call,
+            observed: &finding.observed,
+            also_through: &finding.also_through,
+            note: finding.note,
+            flaky: finding.flaky,
+        }
+    }
+}
+
+/// What is shown of a finding when it is opened, besides its row.
 #[derive(Serialize)]
-struct Rest<'a> {
+pub struct FindingDetail<'a> {
     arguments: &'a [crate::run::ReportedArgument],
-    observed: &'a str,
     expected: &'a str,
     explanation: &'a [String],
-    also_through: &'a [String],
-    found_after: Option<f64>,
     place: Option<String>,
     fix: Option<&'a crate::run::Fix>,
     script: &'a str,
@@ -57,60 +65,31 @@ struct Rest<'a> {
     versions: String,
 }
 
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
-
-impl<'a> FindingRow<'a> {
-    /// What a list shows.
-    pub fn brief(finding: &'a ReportedFinding) -> Self {
-        FindingRow {
-            brief: Brief {
-                id: &finding.id,
-                api: &finding.api,
-                kind: &finding.kind,
-                oracle: &finding.oracle,
-                level: finding.level.name(),
-                title: &finding.title,
-                call: &finding.call,
-                note: finding.note,
-                flaky: finding.flaky,
-            },
-            rest: None,
-        }
-    }
-
-    /// Everything.
-    pub fn whole(finding: &'a ReportedFinding) -> Self {
+impl<'a> From<&'a ReportedFinding> for FindingDetail<'a> {
+    fn from(finding: &'a ReportedFinding) -> Self {
         // The bug report has the log already.
         let log = if finding.issue.contains(finding.log.trim()) {
             ""
         } else {
             &finding.log
         };
-        FindingRow {
-            rest: Some(Rest {
-                arguments: &finding.arguments,
-                observed: &finding.observed,
-                expected: &finding.expected,
-                explanation: &finding.explanation,
-                also_through: &finding.also_through,
-                found_after: finding.found_after,
-                place: finding
-                    .location
-                    .as_ref()
-                    .map(|place| format!("{}:{}", place.file, place.line)),
-                fix: finding.fix.as_ref(),
-                script: &finding.script,
-                issue: &finding.issue,
-                log,
-                folder: &finding.folder,
-                versions: format!(
-                    "{} {}, Python {}",
-                    finding.library, finding.library_version, finding.python_version
-                ),
-            }),
-            ..FindingRow::brief(finding)
+        FindingDetail {
+            arguments: &finding.arguments,
+            expected: &finding.expected,
+            explanation: &finding.explanation,
+            place: finding
+                .location
+                .as_ref()
+                .map(|place| format!("{}:{}", place.file, place.line)),
+            fix: finding.fix.as_ref(),
+            script: &finding.script,
+            issue: &finding.issue,
+            log,
+            folder: &finding.folder,
+            versions: format!(
+                "{} {}, Python {}",
+                finding.library, finding.library_version, finding.python_version
+            ),
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio_stream::{Stream, StreamExt};
 
 use super::guard::{Asked, guard, knows_token};
 use super::{Seen, Shared, metrics};
-use crate::html::{self, ApiRow, FindingRow};
+use crate::html::{self, ApiRow, FindingDetail, FindingRow};
 
 /// Requests with this header come from our page: another site's cannot set it.
 const OUR_HEADER: &str = "x-fissure";
@@ -81,7 +81,7 @@ async fn apis(State(shared): State<Arc<Shared>>) -> Response {
 
 async fn findings(State(shared): State<Arc<Shared>>) -> Response {
     let rows = shared.with_run(|run| {
-        let rows: Vec<FindingRow<'_>> = run.findings.iter().map(FindingRow::brief).collect();
+        let rows: Vec<FindingRow<'_>> = run.findings.iter().map(FindingRow::from).collect();
         Json(rows).into_response()
     });
     rows.unwrap_or_else(not_begun)
@@ -94,7 +94,7 @@ fn no_finding() -> Response {
 async fn finding(State(shared): State<Arc<Shared>>, Path(id): Path<String>) -> Response {
     let found = shared.with_run(|run| {
         run.finding(&id)
-            .map(|finding| Json(FindingRow::whole(finding)).into_response())
+            .map(|finding| Json(FindingDetail::from(finding)).into_response())
     });
     found.map_or_else(not_begun, |found| found.unwrap_or_else(no_finding))
 }

@@ -14,17 +14,16 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use clap::{Args, FromArgMatches};
 use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
+use fissure_learn::Seeds;
 
 use super::campaign_args::{Action, CampaignArgs, CampaignRunArgs};
 use super::campaign_options::shard_of;
 use super::campaign_run::ShardRun;
+use super::campaign_specs::Known;
 use super::session::seed;
 use super::{campaign_slurm, campaign_specs, report, session};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target;
-
-/// Calls of the library's sample database, in the folder of a campaign.
-pub const SEEDS_FOLDER: &str = "seeds";
 
 pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
     match args.action {
@@ -138,25 +137,8 @@ fn begin(
     let path = path.canonicalize()?;
     let mut unknown = 0;
     if !args.no_learn {
-        let names_only = !args.api.is_empty() && !args.api.iter().any(|api| api.contains('*'));
-        let all_known = args
-            .api
-            .iter()
-            .all(|api| known.apis.iter().any(|one| one.title == *api));
-        if !(names_only && all_known) {
-            if !args.quiet {
-                eprintln!("fissure: asking the sample database of {package}");
-            }
-            let apis = names_only.then_some(args.api.as_slice());
-            let folder = path.join(SEEDS_FOLDER);
-            let seeds = campaign_specs::seeds(&package, &python, &folder, apis, stop);
-            if let Err(error) = &seeds {
-                let text = error.to_string();
-                let reason = text.lines().next().unwrap_or_default();
-                eprintln!("warning: nothing can be learned of {package}: {reason}");
-            }
-            unknown = known.add_unknown(args, &package, seeds.as_ref().ok());
-        }
+        let listed = names_to_learn(args, &package, &python, &known, stop)?;
+        unknown = known.add_unknown(args, &package, &listed);
     }
     if known.specs.is_empty() {
         return Err(usage(format!(
@@ -200,6 +182,35 @@ fn begin(
     };
     let folder = CampaignFolder::create(&path, &plan, &known.specs)?;
     Ok((folder, plan))
+}
+
+/// The APIs that the library's sample database has, where they matter: names that `--api` gives
+/// without a pattern need no list.
+fn names_to_learn(
+    args: &CampaignRunArgs,
+    package: &str,
+    python: &Path,
+    known: &Known,
+    stop: &Arc<AtomicBool>,
+) -> anyhow::Result<Vec<String>> {
+    if !args.api.is_empty() && !args.api.iter().any(|api| api.contains('*')) {
+        return Ok(Vec::new());
+    }
+    if !args.quiet {
+        eprintln!("fissure: asking which APIs {package} has samples of");
+    }
+    let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
+    match Seeds::names(python, package, scratch.path(), stop) {
+        Ok(names) => Ok(names),
+        // What is known already can be fuzzed all the same.
+        Err(error) if !known.specs.is_empty() => {
+            let text = error.to_string();
+            let reason = text.lines().next().unwrap_or_default();
+            eprintln!("warning: nothing can be learned of {package}: {reason}");
+            Ok(Vec::new())
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The campaign in a folder, with the command it was begun with.

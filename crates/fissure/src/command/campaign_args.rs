@@ -124,9 +124,10 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub learn_time: Duration,
 
-    /// Time for learning in all; what is not learned by then is left out
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
-    pub learn_total: Duration,
+    /// Time for learning in all; what is not learned by then is left out [default: 10m, or a quarter
+    /// of --total where that is less]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub learn_total: Option<Duration>,
 
     /// The same seed gives the same inputs; `random` picks one and prints it
     #[arg(long, default_value = "0")]

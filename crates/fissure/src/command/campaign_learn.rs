@@ -15,8 +15,15 @@ use fissure_model::Api;
 
 /// Time for one call while learning.
 const CALL: Duration = Duration::from_secs(4);
+/// Calls of each API that the library's sample database is asked for.
+const SEEDS: usize = 60;
+/// APIs whose calls are asked for at a time: asking costs an import of the library and its samples,
+/// and nothing is learned meanwhile.
+const GROUP: usize = 8;
 /// What could not be learned, and why: not tried again.
 const FAILED_FILE: &str = "failed.json";
+/// Why an API is left out that the time did not suffice for.
+pub const LATE: &str = "it was not learned in the time for learning";
 const TICK: Duration = Duration::from_millis(100);
 
 /// The APIs to learn, and how.
@@ -24,7 +31,6 @@ pub struct Learning<'a> {
     pub names: Vec<&'a str>,
     pub package: &'a str,
     pub python: &'a Path,
-    pub seeds: Seeds,
     /// Where the rules go.
     pub out: &'a Path,
     pub options: LearnOptions,
@@ -51,15 +57,6 @@ pub fn failures(out: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     }
 }
 
-/// Notes that none of these can be learned, for one reason.
-pub fn give_up(out: &Path, names: &[&str], reason: &str) -> anyhow::Result<()> {
-    std::fs::create_dir_all(out).with_context(|| format!("failed to make {}", out.display()))?;
-    let reasons = names
-        .iter()
-        .map(|name| ((*name).to_owned(), reason.to_owned()));
-    write_failures(out, &reasons.collect())
-}
-
 fn write_failures(out: &Path, failed: &BTreeMap<String, String>) -> anyhow::Result<()> {
     let path = out.join(FAILED_FILE);
     std::fs::write(&path, serde_json::to_vec_pretty(failed)?)
@@ -79,7 +76,7 @@ impl Learning<'_> {
             };
             self.names.iter().copied().filter(open).collect()
         };
-        let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (next, over) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
         let deadline = Instant::now() + self.total;
         let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
         std::thread::scope(|scope| {
@@ -100,44 +97,78 @@ impl Learning<'_> {
                 let ended = learner.join();
                 ended.map_err(|_| anyhow!("a thread that learns has failed"))?
             })
-        })
+        })?;
+        if Instant::now() >= deadline {
+            // A resumed campaign does not begin to learn again.
+            let mut failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let late = names
+                .iter()
+                .filter(|name| !rules_of(self.out, name).exists());
+            for name in late {
+                let known = failed.entry((*name).to_owned());
+                known.or_insert_with(|| LATE.to_owned());
+            }
+            write_failures(self.out, &failed)?;
+        }
+        Ok(())
     }
 
+    /// Takes one group of APIs after the other.
     fn work(
         &self,
         scratch: &Path,
         names: &[&str],
         next: &AtomicUsize,
-        over: &AtomicBool,
+        over: &Arc<AtomicBool>,
         failed: &Mutex<BTreeMap<String, String>>,
     ) -> anyhow::Result<()> {
+        let note = |name: &str, reason: String| {
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            failed.insert(name.to_owned(), reason);
+            write_failures(self.out, &failed)
+        };
         let mut pool = None;
         while !over.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let Some(name) = names.get(number) else { break };
-            let running = match pool.take() {
-                Some(running) => running,
-                None => self.start(scratch)?,
+            let Some(group) = names.chunks(GROUP).nth(number) else {
+                break;
             };
-            match self.one(name, &running, over) {
-                Ok(rules) => {
-                    if !self.quiet {
-                        eprintln!(
-                            "learn  {}/{} {name}: {rules} rules",
-                            number + 1,
-                            names.len()
-                        );
-                    }
-                }
-                Err(LearnError::Interrupted) => break,
+            let asked: Vec<String> = group.iter().map(|name| (*name).to_owned()).collect();
+            let folder = scratch.join(format!("samples-{number}"));
+            let (package, asked) = (self.package, Some(asked.as_slice()));
+            let seeds = Seeds::from_database(self.python, package, &folder, asked, SEEDS, over);
+            let seeds = match seeds {
+                Ok(seeds) => seeds,
+                Err(_) if over.load(Ordering::Relaxed) => break,
+                // The other APIs do not need them.
                 Err(error) => {
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    failed.insert((*name).to_owned(), error.to_string());
-                    write_failures(self.out, &failed)?;
+                    group
+                        .iter()
+                        .try_for_each(|name| note(name, error.to_string()))?;
+                    continue;
                 }
+            };
+            for (within, name) in group.iter().enumerate() {
+                let running = match pool.take() {
+                    Some(running) => running,
+                    None => self.start(&scratch.join("pool"))?,
+                };
+                match self.one(name, &seeds, &running, over) {
+                    Ok(rules) => {
+                        if !self.quiet {
+                            eprintln!(
+                                "learn  {}/{} {name}: {rules} rules",
+                                number * GROUP + within + 1,
+                                names.len()
+                            );
+                        }
+                    }
+                    Err(LearnError::Interrupted) => return Ok(()),
+                    Err(error) => note(name, error.to_string())?,
+                }
+                // One that stopped is replaced: one API does not end the campaign.
+                pool = Some(running).filter(|pool| pool.failure().is_none());
             }
-            // One that stopped is replaced: one API does not end the campaign.
-            pool = Some(running).filter(|pool| pool.failure().is_none());
         }
         Ok(())
     }
@@ -151,8 +182,14 @@ impl Learning<'_> {
     }
 
     /// Learns one API, and gives the number of its rules.
-    fn one(&self, name: &str, pool: &Pool, over: &AtomicBool) -> Result<usize, LearnError> {
-        let observed = self.seeds.of(name)?;
+    fn one(
+        &self,
+        name: &str,
+        seeds: &Seeds,
+        pool: &Pool,
+        over: &AtomicBool,
+    ) -> Result<usize, LearnError> {
+        let observed = seeds.of(name)?;
         let api = Api {
             title: name.to_owned(),
             package: self.package.to_owned(),

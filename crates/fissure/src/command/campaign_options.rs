@@ -6,6 +6,7 @@ use fissure_campaign::{CampaignPlan, Division, JudgingOptions, Part, RunOptions,
 use fissure_generate::GenerateOptions;
 
 use super::campaign_args::CampaignRunArgs;
+use super::campaign_run::LeftOut;
 use super::judging::Judging;
 use super::session::workers;
 use crate::exit_status::usage;
@@ -22,6 +23,7 @@ pub fn run_options(
     plan: &CampaignPlan,
     shard: Shard,
     part: Part,
+    left_out: LeftOut,
 ) -> anyhow::Result<RunOptions> {
     let judging = Judging::new(&args.judging)?;
     let asked = match args.workers {
@@ -43,7 +45,14 @@ pub fn run_options(
         None if args.per_api.is_none() && total_time.is_none() && !endless => Some(DEFAULT_INPUTS),
         asked => asked,
     };
-    let share = total_time.map(|total| share_of(total, &weights, workers));
+    // What is left out needs no time.
+    let fuzzed: Vec<f64> = weights
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !left_out.contains_key(at))
+        .map(|(_, weight)| *weight)
+        .collect();
+    let share = total_time.map(|total| share_of(total, &fuzzed, workers));
     let max_time = match (args.per_api, share) {
         (Some(asked), Some(share)) => Some(asked.min(share)),
         (asked, share) => asked.or(share),
@@ -72,7 +81,7 @@ pub fn run_options(
         division: Division {
             weights,
             part,
-            ..Division::default()
+            left_out,
         },
         pause: Default::default(),
     };

@@ -6,19 +6,21 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::Context;
-use fissure_campaign::{CampaignFolder, CampaignPlan, Part, RunSummary, Shard, Source};
+use fissure_campaign::{CampaignFolder, CampaignPlan, Part, RunOptions, RunSummary, Shard, Source};
 use fissure_learn::LearnOptions;
 use fissure_model::Spec;
 
-use super::campaign::SEEDS_FOLDER;
 use super::campaign_args::CampaignRunArgs;
 use super::campaign_learn::{self, Learning};
 use super::campaign_options::run_options;
-use super::campaign_specs;
 use super::session::{self, Session};
 use crate::rule_library::RuleLibrary;
+
+/// Time for learning where nothing else is asked for.
+const LEARN_TOTAL: Duration = Duration::from_secs(600);
 
 pub struct ShardRun<'a> {
     pub args: &'a CampaignRunArgs,
@@ -49,6 +51,16 @@ impl ShardRun<'_> {
         self.shard.positions(self.plan.apis.len())
     }
 
+    fn options(&self, left_out: LeftOut) -> anyhow::Result<RunOptions> {
+        run_options(self.args, self.plan, self.shard, self.part, left_out)
+    }
+
+    /// Time for learning: a run that has an end is not spent on it.
+    fn learn_total(&self, total: Option<Duration>) -> Duration {
+        let asked = self.args.learn_total;
+        asked.unwrap_or_else(|| total.map_or(LEARN_TOTAL, |total| LEARN_TOTAL.min(total / 4)))
+    }
+
     /// Learns what nothing is known of.
     pub fn learn(&self) -> anyhow::Result<()> {
         let names: Vec<&str> = self
@@ -61,29 +73,23 @@ impl ShardRun<'_> {
             return Ok(());
         }
         let out = self.learned();
-        let options = run_options(self.args, self.plan, self.shard, self.part)?;
-        let seeds_folder = self.folder.path().join(SEEDS_FOLDER);
-        self.phase(&format!("learn: {} APIs", names.len()));
-        let asked: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let package = &self.plan.package;
-        let python = &self.plan.python;
-        let seeds = campaign_specs::seeds(package, python, &seeds_folder, Some(&asked), self.stop);
-        let seeds = match seeds {
-            Ok(seeds) => seeds,
-            // The other APIs do not need them.
-            Err(error) => return campaign_learn::give_up(&out, &names, &error.to_string()),
-        };
+        let options = self.options(LeftOut::new())?;
+        let total = self.learn_total(options.total_time);
+        self.phase(&format!(
+            "learn: {} APIs, in {} at most",
+            names.len(),
+            fissure_report::human_duration(total)
+        ));
         let learning = Learning {
-            package,
-            python,
-            seeds,
+            package: &self.plan.package,
+            python: &self.plan.python,
             out: &out,
             options: LearnOptions {
                 seed: self.plan.seed,
                 time: self.args.learn_time,
                 ..LearnOptions::default()
             },
-            total: self.args.learn_total,
+            total,
             workers: options.workers.min(names.len()),
             quiet: self.args.quiet,
             stop: self.stop,
@@ -112,7 +118,7 @@ impl ShardRun<'_> {
                     Some(sheet) => spec = sheet.into_spec(),
                     None => {
                         let reason = failures.get(&api.title).cloned();
-                        let late = || "it was not learned in the time for learning".to_owned();
+                        let late = || campaign_learn::LATE.to_owned();
                         left_out.insert(local, reason.unwrap_or_else(late));
                     }
                 }
@@ -125,7 +131,7 @@ impl ShardRun<'_> {
     /// Which specs have inputs; why the others are left out.
     pub fn solve(&self) -> anyhow::Result<LeftOut> {
         let (specs, mut left_out) = self.specs()?;
-        let options = run_options(self.args, self.plan, self.shard, self.part)?;
+        let options = self.options(LeftOut::new())?;
         let mut distinct = 0;
         for (at, spec) in specs.iter().enumerate() {
             if left_out.contains_key(&at) {
@@ -170,8 +176,7 @@ impl ShardRun<'_> {
     pub fn fuzz(&self, left_out: LeftOut) -> anyhow::Result<RunSummary> {
         let (specs, _) = self.specs()?;
         let workdir = self.folder.shard(self.shard);
-        let mut options = run_options(self.args, self.plan, self.shard, self.part)?;
-        options.division.left_out = left_out;
+        let mut options = self.options(left_out)?;
         options.resume = workdir.join("run.json").exists();
         self.phase(match self.part {
             Part::All => "fuzz, judge, triage",

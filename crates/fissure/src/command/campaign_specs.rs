@@ -1,21 +1,13 @@
 //! `fissure campaign`: which APIs, and what is known of each.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
 use fissure_campaign::{PlannedApi, pattern_matches, title_matches};
-use fissure_learn::Seeds;
 use fissure_model::Spec;
 
 use super::campaign_args::CampaignRunArgs;
 use crate::exit_status::usage;
 use crate::rule_library::{RuleLibrary, api_named, bare_spec};
-
-/// Calls of each API that the library's sample database is asked for.
-const SEEDS: usize = 60;
 
 /// The APIs of a campaign, each with what is known of it.
 #[derive(Default)]
@@ -117,16 +109,14 @@ impl Known {
         self.specs.push(spec);
     }
 
-    /// APIs of which nothing is known and that the library's sample database has calls of, or that
-    /// were named.
+    /// APIs of which nothing is known and that the library's sample database has, or that were named.
     pub fn add_unknown(
         &mut self,
         args: &CampaignRunArgs,
         package: &str,
-        seeds: Option<&Seeds>,
+        listed: &[String],
     ) -> usize {
         let named = args.api.iter().filter(|api| !api.contains('*'));
-        let listed = seeds.iter().flat_map(|seeds| seeds.counts.keys());
         let names: BTreeSet<&String> = named.chain(listed).collect();
         let before = self.specs.len();
         for name in names {
@@ -147,20 +137,4 @@ impl Known {
 fn wanted(args: &CampaignRunArgs, fits: impl Fn(&str) -> bool) -> bool {
     let chosen = args.api.is_empty() || args.api.iter().any(|pattern| fits(pattern));
     chosen && !args.exclude.iter().any(|pattern| fits(pattern))
-}
-
-/// The calls of the library's sample database: kept in `folder` by another process of the campaign,
-/// or asked for now: of these APIs, or of all it knows.
-pub fn seeds(
-    package: &str,
-    python: &Path,
-    folder: &Path,
-    apis: Option<&[String]>,
-    stop: &Arc<AtomicBool>,
-) -> anyhow::Result<Seeds> {
-    if !Seeds::are_in(folder) {
-        let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-        Seeds::from_database(python, package, scratch.path(), apis, SEEDS, stop)?.keep(folder)?;
-    }
-    Ok(Seeds::from_folder(folder)?)
 }

@@ -1,0 +1,204 @@
+//! APIs that come under way, wait for their turn and end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fissure_generate::Generator;
+
+use super::{CampaignError, Run, Source};
+use crate::keep::Keeper;
+use crate::lane::Lane;
+use crate::record::Record;
+use crate::restore::RestoredLane;
+use crate::{Part, RunEvent, StoreError};
+
+impl Run<'_> {
+    /// Keeps one API more under way than there are workers, so that one that waits (for feedback,
+    /// for the watchdog) leaves nobody idle.
+    pub(super) fn open_lanes(&mut self) -> Result<(), CampaignError> {
+        while self.lanes.len() <= self.options.workers {
+            let Some(at) = self.waiting.pop_front() else {
+                match self.parked.pop_front() {
+                    Some((at, mut lane)) => {
+                        lane.begin_turn();
+                        self.lanes.insert(at, lane);
+                        continue;
+                    }
+                    None => break,
+                }
+            };
+            let api = Arc::clone(&self.apis[at]);
+            let mut restored = self.restored.take(at);
+            let done = match self.options.division.part {
+                Part::Fuzz => restored.finished.take().or_else(|| restored.fuzzed.take()),
+                Part::All | Part::Judge => restored.finished.take(),
+            };
+            if let Some(summary) = done {
+                (self.observer)(RunEvent::Finished { summary: &summary });
+                self.finished.push((at, *summary));
+                continue;
+            }
+            match self.prepare(at, restored)? {
+                Ok(lane) => {
+                    self.folder.append(&Record::Started {
+                        at,
+                        api: api.title.clone(),
+                    })?;
+                    self.lanes.insert(at, lane);
+                }
+                Err(reason) => self.skip(at, reason)?,
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
+        let api = Arc::clone(&self.apis[at]);
+        self.folder.append(&Record::Skipped {
+            at,
+            api: api.title.clone(),
+            reason: reason.clone(),
+        })?;
+        self.summary
+            .skipped
+            .push((api.title.clone(), reason.clone()));
+        (self.observer)(RunEvent::Skipped { api: &api, reason });
+        Ok(())
+    }
+
+    /// A lane for the API, or the reason why there is none.
+    fn prepare(
+        &mut self,
+        at: usize,
+        restored: RestoredLane,
+    ) -> Result<Result<Lane, String>, CampaignError> {
+        let api = Arc::clone(&self.apis[at]);
+        if let Some(denied) = self.deny_list.and_then(|list| list.check(&api.title)) {
+            return Ok(Err(format!(
+                "left out by default: it {} (--include-denied fuzzes it)",
+                denied.reason
+            )));
+        }
+        let division = &self.options.division;
+        if let Some(reason) = division.left_out.get(&at) {
+            return Ok(Err(reason.clone()));
+        }
+        if division.part == Part::Judge && restored.fuzzed.is_none() {
+            return Ok(Err("its inputs have not run".to_owned()));
+        }
+        let signature = self
+            .pool
+            .describe(&api.path)
+            .map_err(CampaignError::Execute)?;
+        if let Some(why) = &signature.missing {
+            return Ok(Err(format!(
+                "not in {} {}: {why}",
+                api.package, signature.library_version
+            )));
+        }
+        if !signature.callable {
+            return Ok(Err("it is not callable".to_owned()));
+        }
+        let lane = match self.source {
+            Source::Saved(saved) => Lane::again(api, saved[at].inputs.clone(), self.options),
+            Source::Specs(specs) => {
+                let generator = Generator::new(
+                    &specs[at],
+                    Some(&signature),
+                    self.options.generate.clone(),
+                    self.options.seed,
+                );
+                match generator {
+                    Ok(generator) => {
+                        let keeper = self.keeper(at, &restored)?;
+                        let weight = self.options.division.weight(at);
+                        Lane::new(
+                            api,
+                            &specs[at],
+                            generator,
+                            keeper,
+                            restored,
+                            weight,
+                            self.options,
+                        )
+                    }
+                    Err(error) => return Ok(Err(error.to_string())),
+                }
+            }
+        };
+        (self.observer)(RunEvent::Started {
+            api: &lane.api,
+            signature: &signature,
+        });
+        Ok(Ok(lane))
+    }
+
+    /// Who records the inputs of an API, unless they are recorded already.
+    fn keeper(&self, at: usize, restored: &RestoredLane) -> Result<Option<Keeper>, StoreError> {
+        if self.options.division.part == Part::Judge {
+            return Ok(None);
+        }
+        let folder = self.api_folder(at);
+        if self.options.resume {
+            // What was recorded of batches that run again would be there twice.
+            Keeper::forget(&folder, |number| !restored.holds(number))?;
+        }
+        Keeper::open(&folder, &self.apis[at], self.options).map(Some)
+    }
+
+    /// DocTer's users know one work folder per API; overloads of one title get one each.
+    fn api_folder(&self, at: usize) -> PathBuf {
+        if self.apis.len() == 1 {
+            return self.folder.path().to_owned();
+        }
+        let title = &self.apis[at].title;
+        let earlier = self.apis[..at]
+            .iter()
+            .filter(|api| api.title == *title)
+            .count();
+        let name = fissure_triage::file_name_part(title);
+        let apis = self.folder.path().join("apis");
+        match earlier {
+            0 => apis.join(&*name),
+            n => apis.join(format!("{name}-{}", n + 1)),
+        }
+    }
+
+    pub(super) fn close_lanes(&mut self) -> Result<(), CampaignError> {
+        let over: Vec<usize> = self
+            .lanes
+            .iter()
+            .filter(|(_, lane)| lane.is_waiting_for_turn())
+            .map(|(at, _)| *at)
+            .collect();
+        for at in over {
+            if let Some(mut lane) = self.lanes.remove(&at) {
+                lane.end_turn();
+                self.parked.push_back((at, lane));
+            }
+        }
+        let finished: Vec<usize> = self
+            .lanes
+            .iter()
+            .filter(|(_, lane)| lane.is_finished())
+            .map(|(at, _)| *at)
+            .collect();
+        if !finished.is_empty() {
+            self.confirm_seen(|at, _| finished.contains(&at))?;
+        }
+        for at in finished {
+            if let Some(lane) = self.lanes.remove(&at) {
+                let summary = lane.summary();
+                lane.close()?;
+                let told = Box::new(summary.clone());
+                self.folder.append(&match self.options.division.part {
+                    Part::Fuzz => Record::Fuzzed { at, summary: told },
+                    Part::All | Part::Judge => Record::Finished { at, summary: told },
+                })?;
+                (self.observer)(RunEvent::Finished { summary: &summary });
+                self.finished.push((at, summary));
+            }
+        }
+        Ok(())
+    }
+}
