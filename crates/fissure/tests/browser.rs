@@ -91,6 +91,34 @@ fn the_report_is_searched_filtered_and_opened_and_hostile_text_stays_text() {
 }
 
 #[test]
+fn a_finding_far_down_the_list_has_an_address_and_every_one_is_printed_with_its_details() {
+    let Some(browser) = Browser::start(1280, 1000, false) else {
+        return;
+    };
+    let context = TestContext::new();
+    let folder = made(&context);
+    run(context.command().arg("report").arg(&folder));
+    let page = format!("file://{}/report.html", folder.display());
+    browser.open(&page);
+    // What is printed is unpacked when the page rests.
+    browser.wait_for(
+        "(window.dispatchEvent(new Event('beforeprint')), \
+         document.querySelectorAll('.finding[open] .body').length === 91)",
+    );
+    let last = browser
+        .run("return [...document.querySelectorAll('.finding')].at(-1).dataset.id")
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    browser.open("about:blank");
+    browser.open(&format!("{page}#finding-{last}"));
+    browser.wait_for(&format!(
+        "document.querySelector('[data-id=\"{last}\"][open] .body')"
+    ));
+    assert_nothing_harmed(&browser);
+}
+
+#[test]
 fn the_report_fits_a_phone_and_follows_dark() {
     let Some(browser) = Browser::start(500, 900, true) else {
         return;

@@ -67,7 +67,7 @@ pub fn print_summary(
     summary: &RunSummary,
     folder: &Path,
 ) -> anyhow::Result<ExitCode> {
-    if args.json {
+    if args.run.json {
         println!("{}", serde_json::to_string(summary)?);
     } else {
         print!("\n{}\n", fissure_report::api_table(summary));
@@ -129,10 +129,10 @@ fn begin(
         }
         return Ok((folder, plan));
     }
-    let seed = seed(&args.seed)?;
+    let seed = seed(&args.run.seed)?;
     let package = campaign_specs::package(args)?;
     let mut known = campaign_specs::find(args, &package)?;
-    let python = target::resolve_for(&args.target, &package, &args.pythonpath)?.python;
+    let python = target::resolve_for(&args.target, &package, &args.run.pythonpath)?.python;
     std::fs::create_dir_all(&path).with_context(|| format!("failed to make {}", path.display()))?;
     let path = path.canonicalize()?;
     let mut unknown = 0;
@@ -151,7 +151,7 @@ fn begin(
             }
         )));
     }
-    if !args.quiet {
+    if !args.run.quiet {
         for warning in known.warnings.iter().take(5) {
             eprintln!("warning: {warning}");
         }
@@ -196,7 +196,7 @@ fn names_to_learn(
     if !args.api.is_empty() && !args.api.iter().any(|api| api.contains('*')) {
         return Ok(Vec::new());
     }
-    if !args.quiet {
+    if !args.run.quiet {
         eprintln!("fissure: asking which APIs {package} has samples of");
     }
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
@@ -243,10 +243,10 @@ fn resume(
     now: &CampaignRunArgs,
 ) -> anyhow::Result<(CampaignRunArgs, CampaignFolder, CampaignPlan)> {
     let (mut args, folder, plan) = open(path)?;
-    args.quiet = now.quiet;
-    args.verbose = now.verbose;
-    args.json = now.json;
-    args.screen = now.screen;
+    args.run.quiet = now.run.quiet;
+    args.run.verbose = now.run.verbose;
+    args.run.json = now.run.json;
+    args.run.screen = now.run.screen;
     args.workers = now.workers.or(args.workers);
     if now.shard.is_some() {
         args.shard = now.shard;

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 
 use super::fuzz_args::ModeArg;
 use super::judging::JudgingArgs;
+use super::run_args::RunArgs;
 use crate::duration::{Limit, duration, limit};
-use crate::screen::ScreenArgs;
 use crate::target::TargetArgs;
 
 /// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report.
@@ -129,10 +129,6 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub learn_total: Option<Duration>,
 
-    /// The same seed gives the same inputs; `random` picks one and prints it
-    #[arg(long, default_value = "0")]
-    pub seed: String,
-
     /// Worker processes [default: one per core; with --slurm, --cpus]
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
@@ -154,44 +150,12 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "I")]
     pub shard: Option<u64>,
 
-    /// Folder with a package of your own, put before the library's own search path
-    #[arg(long, value_name = "DIR")]
-    pub pythonpath: Vec<PathBuf>,
-
     /// Time one input may take
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     pub timeout: Duration,
 
-    /// An API is left after this many inputs that hang or exhaust memory
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub max_hangs: u64,
-
-    /// Memory one worker may use beyond what the library needs, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 2048)]
-    pub memory_limit: u64,
-
-    /// Also fuzz functions that delete, download or execute (see docs/safety.md)
-    #[arg(long)]
-    pub include_denied: bool,
-
-    /// Let workers write outside their scratch folder and reach the network
-    #[arg(long)]
-    pub no_sandbox: bool,
-
-    /// Print the summary as JSON on standard output
-    #[arg(long)]
-    pub json: bool,
-
-    /// Only findings and warnings
-    #[arg(long, conflicts_with = "verbose")]
-    pub quiet: bool,
-
-    /// Every API's start and end, and its commonest reasons for rejection
-    #[arg(long)]
-    pub verbose: bool,
-
     #[command(flatten)]
-    pub screen: ScreenArgs,
+    pub run: RunArgs,
 
     #[command(flatten)]
     pub slurm: SlurmArgs,

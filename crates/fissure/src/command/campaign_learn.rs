@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "says what is learned")]
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -153,7 +154,14 @@ impl Learning<'_> {
                     Some(running) => running,
                     None => self.start(&scratch.join("pool"))?,
                 };
-                match self.one(name, &seeds, &running, over) {
+                // A mistake of ours in one API does not end the campaign either.
+                let learned =
+                    catch_unwind(AssertUnwindSafe(|| self.one(name, &seeds, &running, over)));
+                let Ok(learned) = learned else {
+                    note(name, "learning it failed (a fault of Fissure)".to_owned())?;
+                    continue;
+                };
+                match learned {
                     Ok(rules) => {
                         if !self.quiet {
                             eprintln!(

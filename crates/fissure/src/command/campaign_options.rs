@@ -68,7 +68,7 @@ pub fn run_options(
         max_inputs,
         max_time,
         turn: (max_inputs.is_none() && max_time.is_none()).then_some(TURN),
-        max_hangs: args.max_hangs,
+        max_hangs: args.run.max_hangs,
         save: false,
         scripts: false,
         oracles: Vec::new(),

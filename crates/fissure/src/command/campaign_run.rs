@@ -36,7 +36,7 @@ pub type LeftOut = BTreeMap<usize, String>;
 
 impl ShardRun<'_> {
     fn phase(&self, text: &str) {
-        if !self.args.quiet {
+        if !self.args.run.quiet {
             eprintln!("phase  {text}");
         }
     }
@@ -91,7 +91,7 @@ impl ShardRun<'_> {
             },
             total,
             workers: options.workers.min(names.len()),
-            quiet: self.args.quiet,
+            quiet: self.args.run.quiet,
             stop: self.stop,
             names,
         };
@@ -187,19 +187,20 @@ impl ShardRun<'_> {
             package: &self.plan.package,
             python: self.plan.python.clone(),
             workdir: &workdir,
-            pythonpath: &self.args.pythonpath,
+            pythonpath: &self.args.run.pythonpath,
             timeout: self.args.timeout,
-            memory_limit: self.args.memory_limit << 20,
-            no_sandbox: self.args.no_sandbox,
-            include_denied: self.args.include_denied,
+            memory_limit: self.args.run.memory_limit << 20,
+            no_sandbox: self.args.run.no_sandbox,
+            include_denied: self.args.run.include_denied,
             known_issues: self.args.judging.known_issues()?,
             chose_oracles: self.args.judging.oracles.is_some(),
-            style: session::style(self.args.quiet),
-            verbose: self.args.verbose,
+            style: session::style(self.args.run.quiet),
+            verbose: self.args.run.verbose,
             screen: self
                 .args
+                .run
                 .screen
-                .wanted(true, self.args.quiet || self.args.verbose),
+                .wanted(true, self.args.run.quiet || self.args.run.verbose),
             stop: self.stop,
         };
         session.run(Source::Specs(&specs), &options)

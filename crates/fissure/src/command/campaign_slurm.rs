@@ -223,7 +223,7 @@ pub fn merge(args: &FolderArgs) -> anyhow::Result<ExitCode> {
             "this campaign has one shard: its folder is a run folder already",
         ));
     }
-    run.json = args.json;
+    run.run.json = args.json;
     let merged = fissure_campaign::merge(&folder, &plan)?;
     for shard in &merged.missing {
         eprintln!("warning: there is nothing of shard {shard} yet");

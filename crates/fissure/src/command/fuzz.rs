@@ -34,8 +34,8 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         plan.specs.retain(|spec| spec.api.package == package);
         plan.run.resume = true;
     }
-    if !args.quiet {
-        warn(&plan, args.verbose);
+    if !args.run.quiet {
+        warn(&plan, args.run.verbose);
     }
     let stop = session::stop_on_interrupt()?;
     let mut by_package: BTreeMap<&str, Vec<Spec>> = BTreeMap::new();
@@ -58,7 +58,7 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         };
         let summary = fuzz_package(package, &specs, &workdir, &plan, &args, &stop)?;
         findings += summary.findings;
-        if args.json {
+        if args.run.json {
             println!("{}", serde_json::to_string(&summary)?);
         } else {
             print!("\n{}\n", fissure_report::api_table(&summary));
@@ -118,23 +118,24 @@ fn fuzz_package(
     args: &FuzzArgs,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<RunSummary> {
-    let python = target::resolve_for(&args.target, package, &args.pythonpath)?.python;
+    let python = target::resolve_for(&args.target, package, &args.run.pythonpath)?.python;
     let session = Session {
         package,
         python,
         workdir,
-        pythonpath: &args.pythonpath,
+        pythonpath: &args.run.pythonpath,
         timeout: plan.timeout,
-        memory_limit: args.memory_limit << 20,
-        no_sandbox: args.no_sandbox,
-        include_denied: args.include_denied,
+        memory_limit: args.run.memory_limit << 20,
+        no_sandbox: args.run.no_sandbox,
+        include_denied: args.run.include_denied,
         known_issues: args.judging.known_issues()?,
         chose_oracles: args.judging.oracles.is_some(),
-        style: session::style(args.quiet),
-        verbose: args.verbose,
-        screen: args
-            .screen
-            .wanted(screen::is_long(&plan.run), args.quiet || args.verbose),
+        style: session::style(args.run.quiet),
+        verbose: args.run.verbose,
+        screen: args.run.screen.wanted(
+            screen::is_long(&plan.run),
+            args.run.quiet || args.run.verbose,
+        ),
         stop,
     };
     session.run(Source::Specs(specs), &plan.run)

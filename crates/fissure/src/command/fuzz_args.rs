@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use fissure_model::Mode;
 
 use super::judging::JudgingArgs;
-use crate::screen::ScreenArgs;
+use super::run_args::RunArgs;
 use crate::target::TargetArgs;
 
 /// Fuzz API functions with inputs made from what they accept.
@@ -44,10 +44,6 @@ pub struct FuzzArgs {
     /// Break this rule and no other in every violating input (implies --mode violate)
     #[arg(long = "break", value_name = "RULE")]
     pub break_rule: Option<String>,
-
-    /// Folder with a package of your own, put before the library's own search path
-    #[arg(long, value_name = "DIR")]
-    pub pythonpath: Vec<PathBuf>,
 
     /// What to do with the constraints [default: mixed]
     #[arg(long, value_enum)]
@@ -95,14 +91,6 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
 
-    /// An API is left after this many inputs that hang or exhaust memory
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub max_hangs: u64,
-
-    /// The same seed gives the same inputs; `random` picks one and prints it
-    #[arg(long, default_value = "0")]
-    pub seed: String,
-
     /// Worker processes [default: one per core]
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
@@ -140,10 +128,6 @@ pub struct FuzzArgs {
     #[arg(long, value_name = "MIB", default_value_t = 64)]
     pub max_input_size: u64,
 
-    /// Memory one worker may use beyond what the library needs, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 2048)]
-    pub memory_limit: u64,
-
     /// Folder for everything that is written [default: fissure-out/fuzz-TIME; in DocTer's form the
     /// current folder]
     #[arg(long, value_name = "DIR")]
@@ -161,28 +145,8 @@ pub struct FuzzArgs {
     #[arg(long)]
     pub save: bool,
 
-    /// Also fuzz functions that delete, download or execute (see docs/safety.md)
-    #[arg(long)]
-    pub include_denied: bool,
-
-    /// Let workers write outside their scratch folder and reach the network
-    #[arg(long)]
-    pub no_sandbox: bool,
-
-    /// Print the summary as JSON on standard output
-    #[arg(long)]
-    pub json: bool,
-
-    /// Only findings and warnings
-    #[arg(long, conflicts_with = "verbose")]
-    pub quiet: bool,
-
-    /// Every API's start and end, and its commonest reasons for rejection
-    #[arg(long)]
-    pub verbose: bool,
-
     #[command(flatten)]
-    pub screen: ScreenArgs,
+    pub run: RunArgs,
 
     #[command(flatten)]
     pub judging: JudgingArgs,

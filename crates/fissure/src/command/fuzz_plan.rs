@@ -106,7 +106,7 @@ impl Plan {
             (None, true) => PathBuf::from("."),
             (None, false) => default_workdir()?,
         };
-        let seed = seed(&args.seed)?;
+        let seed = seed(&args.run.seed)?;
         let workers = workers(args.workers)?;
         // Last, so that a wrong flag is told before thousands of files are read.
         let Targets {
@@ -128,7 +128,7 @@ impl Plan {
             max_inputs,
             max_time,
             turn: (max_inputs.is_none() && max_time.is_none()).then_some(TURN),
-            max_hangs: args.max_hangs,
+            max_hangs: args.run.max_hangs,
             save: args.save,
             scripts: args.gen_script,
             oracles: Vec::new(),

@@ -28,6 +28,7 @@ pub mod oracles;
 pub mod replay;
 pub mod report;
 pub mod rules;
+mod run_args;
 pub mod scan;
 mod scan_console;
 pub mod serve;

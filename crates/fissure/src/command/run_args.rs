@@ -1,0 +1,49 @@
+//! What `fissure fuzz` and `fissure campaign` are both told.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::screen::ScreenArgs;
+
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The same seed gives the same inputs; `random` picks one and prints it
+    #[arg(long, default_value = "0")]
+    pub seed: String,
+
+    /// Folder with a package of your own, put before the library's own search path
+    #[arg(long, value_name = "DIR")]
+    pub pythonpath: Vec<PathBuf>,
+
+    /// An API is left after this many inputs that hang or exhaust memory
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub max_hangs: u64,
+
+    /// Memory one worker may use beyond what the library needs, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    pub memory_limit: u64,
+
+    /// Also fuzz functions that delete, download or execute (see docs/safety.md)
+    #[arg(long)]
+    pub include_denied: bool,
+
+    /// Let workers write outside their scratch folder and reach the network
+    #[arg(long)]
+    pub no_sandbox: bool,
+
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    pub json: bool,
+
+    /// Only findings and warnings
+    #[arg(long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Every API's start and end, and its commonest reasons for rejection
+    #[arg(long)]
+    pub verbose: bool,
+
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+}
