@@ -31,9 +31,7 @@ enum Command {
     Train(Box<command::train::TrainArgs>),
     /// List, show and evaluate soft assertions
     Assertions(command::assertions::AssertionsArgs),
-    /// Fuzz API functions with inputs made from what they accept
     Fuzz(Box<command::fuzz_args::FuzzArgs>),
-    /// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report
     Campaign(Box<command::campaign_args::CampaignArgs>),
     /// Apply oracles to the inputs that a run kept
     Judge(Box<command::judge::JudgeArgs>),

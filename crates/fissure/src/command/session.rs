@@ -191,8 +191,9 @@ impl Session<'_> {
             self.package, info.library_version, options.seed
         );
         let summary = if self.screen {
-            let mut screen = Screen::open(title, apis, options, self.stop)
-                .context("failed to open the status screen (--plain does without)")?;
+            let mut screen =
+                Screen::open(title, apis, options.total_time, self.stop, &options.pause)
+                    .context("failed to open the status screen (--plain does without)")?;
             let summary = campaign.run(&mut folder, &mut |event| screen.observe(event));
             for line in screen.close() {
                 eprintln!("{line}");

@@ -78,17 +78,23 @@ impl Screen {
     pub fn open(
         title: String,
         apis: usize,
-        options: &RunOptions,
+        total_time: Option<Duration>,
         stop: &Arc<AtomicBool>,
+        pause: &Arc<AtomicBool>,
     ) -> io::Result<Screen> {
         // Restores the terminal on a panic of any thread, too.
         let terminal = ratatui::try_init()?;
+        let restore_and_tell = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            OPEN.store(false, Ordering::Relaxed);
+            restore_and_tell(info);
+        }));
         OPEN.store(true, Ordering::Relaxed);
         Ok(Screen {
             terminal,
-            state: State::new(title, apis, options.total_time, Instant::now()),
+            state: State::new(title, apis, total_time, Instant::now()),
             stop: Arc::clone(stop),
-            pause: Arc::clone(&options.pause),
+            pause: Arc::clone(pause),
         })
     }
 
@@ -135,5 +141,52 @@ impl Screen {
     pub fn close(self) -> Vec<String> {
         close_if_open();
         self.state.lines
+    }
+}
+
+#[cfg(test)]
+#[path = "../../tests/support/terminal.rs"]
+mod terminal;
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use fissure_campaign::RunEvent;
+
+    use super::terminal::{ENTER_SCREEN, LEAVE_SCREEN, Terminal};
+    use super::*;
+
+    /// Set in the process that panics.
+    const INSIDE: &str = "FISSURE_TEST_INSIDE_TERMINAL";
+
+    #[test]
+    fn the_terminal_is_given_back_when_a_thread_panics_and_nothing_is_drawn_after() {
+        if std::env::var_os(INSIDE).is_some() {
+            let (stop, pause) = (Arc::default(), Arc::default());
+            let mut screen = Screen::open("title".to_owned(), 1, None, &stop, &pause).unwrap();
+            let panics = std::thread::spawn(|| panic!("on purpose"));
+            assert!(panics.join().is_err());
+            screen.observe(RunEvent::Tick {
+                workers: Vec::new(),
+                shrinking: 0,
+                confirming: 0,
+            });
+            println!("nothing drawn");
+            return;
+        }
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["panics_and_nothing_is_drawn", "--nocapture"])
+            .env(INSIDE, "yes");
+        let mut terminal = Terminal::start(&mut command);
+        terminal.wait_for("nothing drawn");
+        let status = terminal.child.wait().unwrap();
+        assert!(status.success());
+        for text in [ENTER_SCREEN, LEAVE_SCREEN, "on purpose"] {
+            terminal.wait_for(text);
+        }
+        assert!(terminal.is_ordinary(), "the terminal is as it was");
+        assert!(!terminal.shows("elapsed"), "the screen was not drawn");
     }
 }
