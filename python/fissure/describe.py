@@ -33,17 +33,25 @@ def from_signature(signature):
     ]
 
 
+def is_vague(found):
+    """Whatever it gets it hands on: `*args, **kwargs` says nothing about what that may be."""
+    return bool(found) and all(parameter["kind"].startswith("var_") for parameter in found)
+
+
 def parameters(adapter, target):
     """What Python knows; else what the documentation says; else what the adapter knows."""
+    known = None
     try:
-        return from_signature(inspect.signature(target))
+        known = from_signature(inspect.signature(target))
+        if not is_vague(known):
+            return known
     except (TypeError, ValueError):
         pass
     found = documented.parameters(target)
     if found is None:
         signature = adapter.signature(target)
         found = None if signature is None else from_signature(signature)
-    return found
+    return known if found is None else found
 
 
 def describe(adapter, path):

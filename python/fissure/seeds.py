@@ -134,8 +134,11 @@ def spread(items, most):
     return [items[at * len(items) // most] for at in range(most)]
 
 
-def operator_calls(torch, operator, writer, most):
+def operator_calls(torch, path, operator, writer, most):
     found = []
+    target = resolve(torch, path)
+    # Some samples are written for a function around the API: what the API gets of it counts.
+    observer = None if operator.op is target else observer_of(torch, path, writer)
     supported = operator.supported_dtypes("cpu")
     dtypes = [getattr(torch, name) for name in DTYPES]
     dtypes = [dtype for dtype in dtypes if dtype in supported]
@@ -148,16 +151,21 @@ def operator_calls(torch, operator, writer, most):
             # Samples of some operators need packages that are absent.
             continue
         for sample in samples:
+            arguments = (sample.input,) + tuple(sample.args)
+            if observer is not None and observer.watch(operator.op, arguments, sample.kwargs):
+                continue
             try:
-                call = writer.call((sample.input,) + tuple(sample.args), sample.kwargs)
+                call = writer.call(arguments, sample.kwargs)
             except NotPlain:
                 continue
             call["call"] = None
             found.append(call)
+    if observer is not None:
+        found.extend(observer.found)
     return found
 
 
-def module_calls(torch, module, writer, most):
+def module_calls(torch, path, module, writer, most):
     found = []
     for name in ("float32", "float64"):
         for training in (True, False):
@@ -214,6 +222,7 @@ class Observer:
         self.torch = torch
         self.writer = writer
         self.found = []
+        self.called = False
         owner, _, self.name = path.rpartition(".")
         self.owner = torch if owner == "torch" else resolve(torch, owner)
         self.target = getattr(self.owner, self.name)
@@ -231,6 +240,7 @@ class Observer:
             pass
 
     def __call__(self, *arguments, **keywords):
+        self.called = True
         result = self.target(*arguments, **keywords)
         layer = isinstance(result, self.torch.nn.Module) and isinstance(self.target, type)
         if layer and hasattr(result, "register_forward_pre_hook"):
@@ -246,6 +256,19 @@ class Observer:
         else:
             self.note(arguments, keywords)
         return result
+
+    def watch(self, function, arguments, keywords):
+        """Does the function call what is observed?"""
+        self.called = False
+        setattr(self.owner, self.name, self)
+        try:
+            function(*arguments, **keywords)
+        except Exception:
+            # Rejected, or the observer is no type or built-in function that it has to be.
+            pass
+        finally:
+            setattr(self.owner, self.name, self.target)
+        return self.called
 
     def run(self):
         import doctest
@@ -264,6 +287,12 @@ class Observer:
         finally:
             setattr(self.owner, self.name, self.target)
         return self.found
+
+
+def observer_of(torch, path, writer):
+    """None for a method: what stands for it would not get the object it is called on."""
+    observer = Observer(torch, path, writer)
+    return None if isinstance(observer.owner, type) else observer
 
 
 def documented_calls(torch, path, writer):
@@ -296,7 +325,7 @@ def main():
             counts[path] = 0
             continue
         try:
-            found = calls(torch, entry, writer, request["most"])
+            found = calls(torch, path, entry, writer, request["most"])
         except Exception:
             # One broken entry of the database says nothing about the others.
             continue

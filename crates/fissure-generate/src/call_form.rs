@@ -4,18 +4,7 @@ use fissure_model::{
     AbstractArgument, AbstractInput, AbstractValue, Argument, ConcreteInput, Intent, Passing,
     Signature, SignatureParam, Value,
 };
-use fissure_rules::{Datum, FactSet, FileParam, RuleFile};
-
-/// How one argument is passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Positional,
-    /// By position while nothing before it is left out, else by name.
-    Either,
-    Keyword,
-    /// A list whose items are the remaining positional arguments.
-    Rest,
-}
+use fissure_rules::{Datum, FactSet, FileParam, Place, RuleFile};
 
 #[derive(Debug)]
 struct FormParam {
@@ -47,10 +36,9 @@ impl CallForm {
         });
         let call = file.call_params.iter().map(|param| FormParam {
             name: param.declaration.name.trim_end_matches('_').to_owned(),
-            place: if is_rest(param) {
-                Place::Rest
-            } else {
-                Place::Either
+            place: match param.place {
+                Place::Either if is_rest(param) => Place::Rest,
+                place => place,
             },
             may_be_left_out: param.default.is_some(),
             default: param.default_value(),
@@ -133,7 +121,11 @@ impl CallForm {
     }
 }
 
+/// What the file says; else what the installed library declares.
 fn own_place(param: &FileParam, file: &RuleFile, signature: Option<&Signature>) -> Place {
+    if param.place != Place::Either {
+        return param.place;
+    }
     let name = &param.declaration.name;
     let declared = signature.and_then(|signature| signature.params.as_deref());
     let known = declared.and_then(|params| params.iter().find(|known| known.name == *name));

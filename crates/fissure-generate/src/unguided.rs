@@ -1,7 +1,7 @@
 //! The types of an API's parameters and nothing else, as a rule file without rules.
 
 use fissure_model::{Signature, Spec, Value};
-use fissure_rules::{Declaration, FileParam, RuleFile, Type};
+use fissure_rules::{Declaration, FileParam, Place, RuleFile, Type};
 
 /// The parameters that a rule file declares, else those that the installed library declares, else
 /// those of the constraint file. A type that nobody states is one of all.
@@ -47,6 +47,7 @@ fn typed(name: &str, default: Option<String>) -> FileParam {
             name: name.to_owned(),
             of: Type::None,
         },
+        place: Place::default(),
         default,
     };
     param.declaration.of = match param.default_value() {

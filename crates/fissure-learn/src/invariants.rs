@@ -75,6 +75,7 @@ pub(crate) fn file(
             .filter(|(param, _)| param.call == call)
             .map(|(param, declaration)| FileParam {
                 declaration: declaration.clone(),
+                place: param.place,
                 default: param.default.clone(),
             })
             .collect()

@@ -31,6 +31,6 @@ pub use evaluate::Evaluation;
 pub use invariants::Invariants;
 pub use learner::{LearnOptions, Learned, learn};
 pub use llm::{LanguageModel, ModelError, Proposals, Situation, read_proposals};
-pub use params::{Call, Observed, Parameter, Parameters, Place};
+pub use params::{Call, Observed, Parameter, Parameters};
 pub use seeds::{Seeds, read_calls};
 pub use spec::{CallSampler, limits};

@@ -5,19 +5,8 @@ use std::collections::BTreeMap;
 use fissure_model::{
     Argument, ConcreteInput, Intent, Passing, Scalar, Signature, TensorValue, Value,
 };
-use fissure_rules::{Datum, ElementFact, FactSet, Number, TensorFacts};
+use fissure_rules::{Datum, ElementFact, FactSet, Number, Place, TensorFacts, literal};
 use serde::{Deserialize, Serialize};
-
-/// How an argument reaches the call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    Positional,
-    /// By position while nothing before it is left out, else by name.
-    Either,
-    Keyword,
-    /// A list whose items are the remaining positional arguments.
-    Rest,
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
@@ -49,28 +38,6 @@ impl Parameter {
     pub fn default_value(&self) -> Option<Value> {
         literal(self.default.as_deref()?)
     }
-}
-
-/// The value of a default as source text, if it is plain.
-fn literal(text: &str) -> Option<Value> {
-    match text {
-        "None" => return Some(Value::None),
-        "True" => return Some(Value::Bool(true)),
-        "False" => return Some(Value::Bool(false)),
-        _ => {}
-    }
-    if let Ok(whole) = text.parse() {
-        return Some(Value::Int(whole));
-    }
-    if let Some(quoted) = text
-        .strip_prefix(['\'', '"'])
-        .and_then(|rest| rest.strip_suffix(['\'', '"']))
-    {
-        return Some(Value::Text(quoted.to_owned()));
-    }
-    // A number of Rust's that Python does not write: `inf`, `nan` as bare words.
-    let numeric = text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
-    text.parse().ok().filter(|_| numeric).map(Value::Float)
 }
 
 /// The parameters that calls give, in the order of the signature.
@@ -493,13 +460,5 @@ mod tests {
         assert_eq!(params.concrete(&call, 0).unwrap().arguments.len(), 3);
         let unknown = observed(vec![], &[("other", Value::Int(1))]);
         assert_eq!(params.bind(&unknown), None);
-    }
-
-    #[test]
-    fn defaults_are_read_as_python_writes_them() {
-        assert_eq!(literal("1e-05"), Some(Value::Float(1e-5)));
-        assert_eq!(literal("'mean'"), Some(Value::Text("mean".into())));
-        assert_eq!(literal("-1"), Some(Value::Int(-1)));
-        assert_eq!(literal("torch.strided"), None);
     }
 }

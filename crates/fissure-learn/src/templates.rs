@@ -28,6 +28,23 @@ impl View {
             .all(|of| matches!(of, Type::Int | Type::Float))
     }
 
+    /// A number for all dimensions, a list with one for each, or either.
+    fn is_sizes(&self) -> bool {
+        let one = |of: &Type| *of == Type::Int || *of == Type::list(Type::Int);
+        self.of.alternatives().iter().all(one)
+    }
+
+    /// The size for dimension `-i`. A list of one item says it for all dimensions.
+    fn size(&self) -> String {
+        let x = &self.name;
+        let of_list = format!("{x}[-min(i, {x}.len)]");
+        match &self.of {
+            Type::Int => x.clone(),
+            Type::List(_) => of_list,
+            _ => format!("(if ndim({x}) = 0 then {x} else {of_list})"),
+        }
+    }
+
     fn is_list_of(&self, item: &Type) -> bool {
         matches!(&self.of, Type::List(of) if **of == *item)
     }
@@ -44,14 +61,16 @@ pub(crate) fn views(vocabulary: &Vocabulary) -> Vec<View> {
                 name: vocabulary.name(param),
             });
         }
-        // What holds of a number holds whichever way it is written.
+        // What holds of a number, or of the size of a window, holds whichever way it is written.
         let parts = declaration.of.alternatives();
-        if [Type::Int, Type::Float].iter().all(|of| parts.contains(of)) {
-            found.push(View {
-                param,
-                of: Type::any_of([Type::Int, Type::Float]),
-                name: vocabulary.name(param),
-            });
+        for either in [[Type::Int, Type::Float], [Type::Int, Type::list(Type::Int)]] {
+            if either.iter().all(|of| parts.contains(of)) {
+                found.push(View {
+                    param,
+                    of: Type::any_of(either),
+                    name: vocabulary.name(param),
+                });
+            }
         }
     }
     found

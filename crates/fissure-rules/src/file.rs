@@ -41,33 +41,59 @@ pub struct RuleFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileParam {
     pub declaration: Declaration,
+    pub place: Place,
     /// Source text of the default; without one the argument is required.
     pub default: Option<String>,
+}
+
+/// How an argument reaches the call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    Positional,
+    /// By position while nothing before it is left out, else by name.
+    #[default]
+    Either,
+    Keyword,
+    /// A list whose items are the remaining positional arguments.
+    Rest,
+}
+
+impl Place {
+    /// The word before the name of a parameter; what goes either way has none.
+    pub(crate) const WORDS: [(&'static str, Place); 3] = [
+        ("positional", Place::Positional),
+        ("keyword", Place::Keyword),
+        ("rest", Place::Rest),
+    ];
 }
 
 impl FileParam {
     /// The default as a value, where its text is a plain literal of Python.
     pub fn default_value(&self) -> Option<Value> {
-        let text = self.default.as_deref()?;
-        match text {
-            "None" => return Some(Value::None),
-            "True" => return Some(Value::Bool(true)),
-            "False" => return Some(Value::Bool(false)),
-            _ => {}
-        }
-        if let Ok(whole) = text.parse() {
-            return Some(Value::Int(whole));
-        }
-        let quoted = text
-            .strip_prefix(['\'', '"'])
-            .and_then(|rest| rest.strip_suffix(['\'', '"']));
-        if let Some(quoted) = quoted {
-            return Some(Value::Text(quoted.to_owned()));
-        }
-        // Rust reads `inf` and `nan` as numbers, Python does not.
-        let numeric = text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
-        text.parse().ok().filter(|_| numeric).map(Value::Float)
+        literal(self.default.as_deref()?)
     }
+}
+
+/// The value that a plain literal of Python stands for.
+pub fn literal(text: &str) -> Option<Value> {
+    match text {
+        "None" => return Some(Value::None),
+        "True" => return Some(Value::Bool(true)),
+        "False" => return Some(Value::Bool(false)),
+        _ => {}
+    }
+    if let Ok(whole) = text.parse() {
+        return Some(Value::Int(whole));
+    }
+    let quoted = text
+        .strip_prefix(['\'', '"'])
+        .and_then(|rest| rest.strip_suffix(['\'', '"']));
+    if let Some(quoted) = quoted {
+        return Some(Value::Text(quoted.to_owned()));
+    }
+    // Rust reads `inf` and `nan` as numbers, Python does not.
+    let numeric = text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.');
+    text.parse().ok().filter(|_| numeric).map(Value::Float)
 }
 
 /// A rule, its name and what speaks for it.
@@ -127,6 +153,7 @@ seed 7
 
 param input: tensor
 param dim: int = 0
+param keyword reduce: str? = None
 call x: tensor | float
 
 rule dim_in_range: -ndim(input) <= dim
@@ -145,6 +172,8 @@ rule empty: {x: tensor} |= size(x) > 0
         assert_eq!(errors, []);
         assert_eq!(file.api.as_deref(), Some("torch.scatter"));
         assert_eq!(file.params[1].default.as_deref(), Some("0"));
+        let places: Vec<Place> = file.params.iter().map(|param| param.place).collect();
+        assert_eq!(places, [Place::Either, Place::Either, Place::Keyword]);
         assert_eq!(file.rules[0].evidence.rejected, Some((40, 41)));
         assert_eq!(
             file.rules[0].rule.to_string(),
@@ -159,6 +188,33 @@ rule empty: {x: tensor} |= size(x) > 0
         assert!(
             written.contains("rule empty: {x: tensor} |= size(x) > 0\n"),
             "a narrower type does:\n{written}"
+        );
+    }
+
+    #[test]
+    fn defaults_are_read_as_python_writes_them() {
+        assert_eq!(literal("1e-05"), Some(Value::Float(1e-5)));
+        assert_eq!(literal("'mean'"), Some(Value::Text("mean".into())));
+        assert_eq!(literal("-1"), Some(Value::Int(-1)));
+        assert_eq!(literal("torch.strided"), None);
+    }
+
+    #[test]
+    fn a_parameter_is_called_anything_and_only_known_words_stand_before_its_name() {
+        let text = "param keyword: int\nparam rest rest: list(int)\nparam optional n: int\n";
+        let (file, errors) = read_file(text, Precedence::Usual);
+        let names: Vec<(&str, Place)> = file
+            .params
+            .iter()
+            .map(|param| (param.declaration.name.as_str(), param.place))
+            .collect();
+        assert_eq!(names, [("keyword", Place::Either), ("rest", Place::Rest)]);
+        assert_eq!(errors.len(), 1);
+        assert!(
+            errors[0]
+                .to_string()
+                .contains("positional, keyword or rest"),
+            "{errors:?}"
         );
     }
 

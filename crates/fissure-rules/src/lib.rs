@@ -31,7 +31,7 @@ pub use error::RuleError;
 pub use evaluate::Answer;
 pub use explain::explain;
 pub use facts::facts_of_fill;
-pub use file::{Evidence, FileParam, NamedRule, RuleFile, read_file};
+pub use file::{Evidence, FileParam, NamedRule, Place, RuleFile, literal, read_file};
 pub use formula::{
     CheckedRule, DtypeSet, DtypeTerm, ElementFact, Formula, Sequence, Subject, Term,
 };

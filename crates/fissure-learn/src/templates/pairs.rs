@@ -18,6 +18,13 @@ pub(super) fn add(vocabulary: &mut Vocabulary, a: &View, b: &View) {
         (Type::Tensor, Type::Int) => tensor_and_number(vocabulary, a, b),
         (Type::Tensor, Type::Dtype) => say(vocabulary, a, b, "dtype({a}) = {b}", 1),
         (Type::Tensor, _) if numbers(b) => tensor_and_list(vocabulary, a, b),
+        (Type::Tensor, _) if b.is_list_of(&Type::list(Type::Int)) => {
+            for at in 0..2 {
+                let body =
+                    format!("forall e in {{b}}[{at}]: -ndim({{a}}) <= e and e < ndim({{a}})");
+                say(vocabulary, a, b, &body, 2);
+            }
+        }
         (Type::Tensor, _) if b.is_list_of(&Type::Tensor) => tensor_and_tensors(vocabulary, a, b),
         _ if a.is_number() && b.is_number() => {
             for body in ["{a} <= {b}", "{a} < {b}"] {
@@ -123,7 +130,7 @@ const TENSORS_TOGETHER: [(&str, u32); 15] = [
 ];
 
 /// Of two tensors, in both orders.
-const TENSORS: [(&str, u32); 20] = [
+const TENSORS: [(&str, u32); 23] = [
     ("broadcastable_to({a}, {b})", 1),
     ("ndim({a}) <= ndim({b})", 1),
     ("ndim({a}) = ndim({b}) + 1", 1),
@@ -150,6 +157,15 @@ const TENSORS: [(&str, u32); 20] = [
     ("size({b}) = 0 or max({b}) < size({a})", 2),
     ("size({b}) = 0 or min({b}) >= -size({a})", 2),
     ("size({b}) = 0 or max({b}) <= shape({a}, -1)", 2),
+    ("size({b}) = 0 or max({b}) <= shape({a}, -2)", 2),
+    (
+        "product(shape({a}), 0, ndim({b}) - 1) = product(shape({a}), ndim({b}), ndim({a}) - 1)",
+        3,
+    ),
+    (
+        "forall i in [1, ndim({b})]: shape({b}, -i) = 1 or shape({b}, -i) = shape({a}, -i)",
+        3,
+    ),
     ("dtype({a}) in {complex} or dtype({b}) not in {complex}", 2),
     (
         "dtype({a}) in {float, complex} or dtype({b}) in {int, bool}",
@@ -195,7 +211,7 @@ fn tensors(vocabulary: &mut Vocabulary, a: &View, b: &View) {
     }
 }
 
-const TENSOR_AND_NUMBER: [(&str, u32); 18] = [
+const TENSOR_AND_NUMBER: [(&str, u32); 19] = [
     ("forall i in [0, ndim({a}) - 1]: shape({a}, i) > {b}", 3),
     (
         "product(shape({a}), 0, {b} - 1) = product(shape({a}), {b}, ndim({a}) - 1)",
@@ -212,6 +228,7 @@ const TENSOR_AND_NUMBER: [(&str, u32); 18] = [
     ("{b} < size({a})", 2),
     ("shape({a}, {b}) > 0", 2),
     ("shape({a}, {b}) > 1", 2),
+    ("shape({a}, {b}) % 2 = 0", 2),
     ("ndim({a}) = 0 or shape({a}, {b}) > 0", 2),
     ("ndim({a}) = 0 or shape({a}, {b}) > 1", 3),
     (
@@ -322,6 +339,9 @@ fn tensor_and_tensors(vocabulary: &mut Vocabulary, a: &View, b: &View) {
         "{b}.len <= ndim({a})",
         "{b}.len = shape({a}, 0)",
         "{b}.len = shape({a}, -1)",
+        // One index tensor for each dimension.
+        "forall i in [0, {b}.len - 1]: size({b}[i]) = 0 or max({b}[i]) < shape({a}, i)",
+        "forall i in [0, {b}.len - 1]: size({b}[i]) = 0 or min({b}[i]) >= -shape({a}, i)",
     ] {
         say(vocabulary, a, b, body, 2);
     }

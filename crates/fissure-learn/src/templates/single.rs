@@ -139,6 +139,14 @@ fn tensor(vocabulary: &mut Vocabulary, view: &View) {
         &format!("size({x}) != 1"),
         1,
     );
+    for most in [4, 16] {
+        vocabulary.add_both(
+            &own,
+            &format!("size({x}) <= {most}"),
+            &format!("size({x}) > {most}"),
+            2,
+        );
+    }
     dtypes(vocabulary, view, &format!("dtype({x})"));
     for at in [0, 1, 2, -1, -2] {
         for (test, cost) in [
@@ -218,7 +226,7 @@ fn of_items(item: &Type) -> Vec<(String, u32)> {
     let mut found = vec![("{x}.len % 2 = 0".to_owned(), 2)];
     match item {
         Type::Int | Type::Float => {
-            for bound in ["e >= 0", "e > 0", "e >= -1", "e > 1", "e != 0"] {
+            for bound in ["e >= 0", "e > 0", "e >= -1", "e > 1", "e != 0", "e = 1"] {
                 found.push((format!("forall e in {{x}}: {bound}"), 1));
             }
             found.push(("distinct({x})".into(), 1));
@@ -276,7 +284,7 @@ fn of_items(item: &Type) -> Vec<(String, u32)> {
 }
 
 /// Of each tensor `t` in a list `{x}`.
-const ITEMS: [&str; 24] = [
+const ITEMS: [&str; 25] = [
     "dtype(t) = dtype({x}[0])",
     "ndim(t) = ndim({x}[0])",
     "shape(t) = shape({x}[0])",
@@ -285,6 +293,7 @@ const ITEMS: [&str; 24] = [
     "shape(t, 1) = shape({x}[0], 1)",
     "shape(t, -1) = shape({x}[0], -1)",
     "size(t) > 0",
+    "size(t) > 1",
     "ndim(t) = 0",
     "ndim(t) >= 1",
     "ndim(t) <= 1",

@@ -52,6 +52,16 @@ pub(super) fn add(vocabulary: &mut Vocabulary, views: &[View]) {
                     ),
                     ("shape({a}, 0) = shape({b}, 1) * {c}", 2),
                     ("shape({a}, 1) = shape({b}, 0) * {c}", 3),
+                    // The last dimensions of one are the first of the other.
+                    (
+                        "forall i in [0, {c} - 1]: shape({a}, i - {c}) = shape({b}, i)",
+                        3,
+                    ),
+                    // The shape of the one without a dimension.
+                    (
+                        "forall i in [0, ndim({b}) - 1]: shape({b}, i) = (if i < {c} or {c} < 0 and i < {c} + ndim({a}) then shape({a}, i) else shape({a}, i + 1))",
+                        3,
+                    ),
                 ] {
                     say([*a, *b, *c], body, cost);
                 }
@@ -82,8 +92,35 @@ pub(super) fn add(vocabulary: &mut Vocabulary, views: &[View]) {
         }
     }
     let lists: Vec<&View> = views.iter().filter(|v| v.is_list_of(&Type::Int)).collect();
+    let tables: Vec<&View> = views
+        .iter()
+        .filter(|v| v.is_list_of(&Type::list(Type::Int)))
+        .collect();
     for a in &tensors {
+        for b in &tensors {
+            for c in &tables {
+                let body = "forall i in [0, {c}[0].len - 1]: shape({a}, {c}[0][i]) = shape({b}, {c}[1][i])";
+                say([*a, *b, *c], body, 3);
+            }
+        }
         for b in &lists {
+            for c in &numbers {
+                for (body, cost) in [
+                    ("sum({b}) = shape({a}, {c})", 2),
+                    ("product({b}) = shape({a}, {c})", 2),
+                    (
+                        "product({b}) = shape({a}, {c}) or product({b}) < 0 and shape({a}, {c}) % product({b}) = 0",
+                        3,
+                    ),
+                    ("forall e in {b}: shape({a}, e) > {c}", 2),
+                    (
+                        "forall e in {b}: -shape({a}, {c}) <= e and e < shape({a}, {c})",
+                        2,
+                    ),
+                ] {
+                    say([*a, *b, *c], body, cost);
+                }
+            }
             for c in &lists {
                 for body in [
                     "forall i in [0, {b}.len - 1]: {b}[i] != -1 or shape({a}, {c}[i]) > 0",

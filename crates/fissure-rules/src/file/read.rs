@@ -2,7 +2,7 @@
 
 use crate::check::{check, parameters_of};
 use crate::error::{RuleError, nearest};
-use crate::file::{Evidence, FileParam, NamedRule, RuleFile};
+use crate::file::{Evidence, FileParam, NamedRule, Place, RuleFile};
 use crate::lexer::{Token, is_word_part, is_word_start, tokens};
 use crate::parser::{Precedence, parse_expression, parse_rule, parse_type};
 use crate::syntax::{Declaration, Rule};
@@ -203,7 +203,8 @@ fn named<'a>(entry: &Entry<'a>) -> Result<(&'a str, &'a str, usize), RuleError> 
 }
 
 fn param(entry: &Entry) -> Result<FileParam, RuleError> {
-    let (name, rest, start) = named(entry)?;
+    let (place, entry) = placed(entry)?;
+    let (name, rest, start) = named(&entry)?;
     let (of, default) = match rest.split_once('=') {
         Some((of, default)) => (of, Some(default.trim().to_owned())),
         None => (rest, None),
@@ -214,8 +215,31 @@ fn param(entry: &Entry) -> Result<FileParam, RuleError> {
             name: name.to_owned(),
             of,
         },
+        place,
         default,
     })
+}
+
+/// The word before the name, and the entry without it.
+fn placed<'a>(entry: &Entry<'a>) -> Result<(Place, Entry<'a>), RuleError> {
+    let mut bare = Entry {
+        notes: Vec::new(),
+        ..*entry
+    };
+    let before = entry.value.split(':').next().map_or("", str::trim_end);
+    let Some((word, _)) = before.split_once(char::is_whitespace) else {
+        return Ok((Place::Either, bare));
+    };
+    let Some((_, place)) = Place::WORDS.iter().find(|(known, _)| *known == word) else {
+        let span = entry.value_start..entry.value_start + word.len();
+        let error = RuleError::new(format!("unknown word `{word}`"), span);
+        return Err(error.with_help(
+            "before the name of a parameter stands positional, keyword or rest, or nothing",
+        ));
+    };
+    bare.value = entry.value[word.len()..].trim_start();
+    bare.value_start += entry.value.len() - bare.value.len();
+    Ok((*place, bare))
 }
 
 fn note(line: &str, notes: &mut Notes) -> Result<(), RuleError> {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use crate::check::parameters_of;
-use crate::file::{FileParam, NamedRule, RuleFile};
+use crate::file::{FileParam, NamedRule, Place, RuleFile};
 use crate::printer::text;
 
 impl Display for RuleFile {
@@ -42,6 +42,10 @@ impl Display for RuleFile {
 
 impl Display for FileParam {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let word = Place::WORDS.iter().find(|(_, place)| *place == self.place);
+        if let Some((word, _)) = word {
+            write!(f, "{word} ")?;
+        }
         write!(f, "{}", self.declaration)?;
         match &self.default {
             Some(default) => write!(f, " = {default}"),
