@@ -157,13 +157,16 @@ pub fn learn(
         words: Vec::new(),
         kind_of: HashMap::new(),
         seen: HashSet::new(),
+        explored: 0,
     };
     learner.runner.limit = Some((budget.clone(), EXPLORING));
     learner.explore(&seeds, options.mutants)?;
+    learner.explored = learner.accepted.len();
     learner.runner.limit = Some((budget.clone(), 1.0));
     templates::instantiate(&mut learner.vocabulary, &learner.accepted);
     consultation.offer(&mut learner.vocabulary, &learner.words)?;
-    let (mut clauses, rounds) = learner.refine()?;
+    let (clauses, rounds) = learner.refine()?;
+    let mut clauses = learner.tighten(clauses)?;
     if let Some(program) = &options.solver {
         clauses = without_implied(program, &learner.vocabulary.params, clauses);
     }
@@ -287,6 +290,8 @@ pub(crate) struct Learner<'a> {
     words: Vec<String>,
     kind_of: HashMap<String, u32>,
     seen: HashSet<String>,
+    /// Accepted inputs that are seeds or their neighbours: the first so many.
+    pub explored: usize,
 }
 
 impl Learner<'_> {

@@ -22,6 +22,7 @@ mod seeds;
 mod simplify;
 mod spec;
 mod templates;
+mod tighten;
 mod typed;
 mod vocabulary;
 
@@ -33,4 +34,4 @@ pub use learner::{LearnOptions, Learned, learn};
 pub use llm::{LanguageModel, ModelError, Proposals, Situation, read_proposals};
 pub use params::{Call, Observed, Parameter, Parameters};
 pub use seeds::{Seeds, read_calls};
-pub use spec::{CallSampler, limits};
+pub use spec::CallSampler;

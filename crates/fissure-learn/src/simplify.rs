@@ -4,11 +4,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fissure_rules::Declaration;
-use fissure_solve::rules::BoundRule;
 use fissure_solve::rules::exact::{ExactError, ExactSolver, Exactly};
+use fissure_solve::rules::{BoundRule, Limits};
 
 use crate::cover::Clause;
-use crate::spec::limits;
 
 /// For one question.
 const MILLISECONDS: u32 = 300;
@@ -44,7 +43,7 @@ fn is_implied(program: &Path, params: &[Declaration], clauses: &[Clause], at: us
     rules.push(clauses[at].rule.clone());
     loop {
         let last = rules.len() - 1;
-        match ExactSolver::new(program, params, &rules, &limits(), MILLISECONDS) {
+        match ExactSolver::new(program, params, &rules, &Limits::usual(), MILLISECONDS) {
             Ok(mut solver) => return matches!(solver.implied(last), Ok(Exactly::Yes(()))),
             Err(ExactError::Untranslatable { rule }) if rule != last => {
                 rules.remove(rule);

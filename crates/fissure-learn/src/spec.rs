@@ -2,22 +2,11 @@
 
 use fissure_generate::concrete_input;
 use fissure_model::{AbstractArgument, AbstractInput, AbstractValue, Intent, Passing, Value};
-use fissure_rules::{Datum, Declaration, DtypeSet};
+use fissure_rules::{Datum, Declaration};
 use fissure_solve::Random;
 use fissure_solve::rules::{BoundRule, Limits, RuleSampler, abstract_value};
 
-use crate::mutate::DTYPES;
 use crate::params::{Call, Parameters};
-
-/// How far generated values go: large tensors cost much and tell little, and rules are learned for
-/// the ordinary dtypes only.
-pub fn limits() -> Limits {
-    Limits {
-        maximum_dimension: 32,
-        dtypes: DtypeSet::of(DTYPES),
-        ..Limits::default()
-    }
-}
 
 /// Draws calls that satisfy rules.
 pub struct CallSampler {
@@ -35,7 +24,7 @@ impl CallSampler {
     pub fn new(params: &[Declaration], rules: Vec<BoundRule>, seed: u64) -> Self {
         CallSampler {
             rules: rules.clone(),
-            sampler: RuleSampler::new(params, rules, limits(), seed),
+            sampler: RuleSampler::new(params, rules, Limits::usual(), seed),
             random: Random::new(Random::key(seed, "elements"), 0),
         }
     }
@@ -53,7 +42,7 @@ impl CallSampler {
         }
         Some(CallSampler {
             rules: kept,
-            sampler: RuleSampler::breaking(params, rules, broken, limits(), seed)?,
+            sampler: RuleSampler::breaking(params, rules, broken, Limits::usual(), seed)?,
             random: Random::new(Random::key(seed, "elements"), 1),
         })
     }

@@ -23,7 +23,7 @@ pub(super) fn add(vocabulary: &mut Vocabulary, view: &View, accepted: &[Vec<Datu
     match &view.of {
         Type::Tensor => tensor(vocabulary, view),
         Type::Int => {
-            let mut constants: BTreeSet<i64> = (-3..=4).collect();
+            let mut constants: BTreeSet<i64> = (-3..=4).chain([8, 16]).collect();
             let seen = accepted
                 .iter()
                 .filter_map(|input| match &input[view.param] {

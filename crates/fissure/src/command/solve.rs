@@ -11,11 +11,11 @@ use std::time::Instant;
 use anyhow::anyhow;
 use clap::Args;
 use fissure_environment::Surroundings;
-use fissure_learn::{CallSampler, Diversity, Invariants, limits};
+use fissure_learn::{CallSampler, Diversity, Invariants};
 use fissure_model::RuleText;
 use fissure_rules::{Datum, Declaration, Precedence, read_file};
 use fissure_solve::rules::exact::{self, ExactError, ExactSolver, Exactly};
-use fissure_solve::rules::{BoundRule, abstract_value, contradiction};
+use fissure_solve::rules::{BoundRule, Limits, abstract_value, contradiction};
 use serde_json::json;
 
 use super::session::seconds_of;
@@ -204,7 +204,7 @@ fn explain(args: &SolveArgs, invariants: &Invariants) -> anyhow::Result<()> {
     if exact {
         return Ok(());
     }
-    let against = contradiction(&params, &rules, &limits());
+    let against = contradiction(&params, &rules, &Limits::usual());
     if against.is_empty() {
         println!("sampling finds inputs that satisfy all rules");
     } else {
@@ -234,7 +234,7 @@ fn exactly(
         Some(broken) => {
             let number = invariants.file.rules.iter().position(|rule| rule.name == *broken);
             let number = number.unwrap_or(usize::MAX);
-            ExactSolver::new(program, params, rules, &limits(), MILLISECONDS)
+            ExactSolver::new(program, params, rules, &Limits::usual(), MILLISECONDS)
                 .and_then(|mut solver| solver.breaking(number))
                 .map(|answer| match answer {
                     Exactly::Yes(input) => {
@@ -251,7 +251,7 @@ fn exactly(
                     Exactly::Unknown => false,
                 })
         }
-        None => exact::contradiction(program, params, rules, &limits(), MILLISECONDS).map(
+        None => exact::contradiction(program, params, rules, &Limits::usual(), MILLISECONDS).map(
             |answer| match answer {
                 Exactly::Yes(against) => {
                     println!(
