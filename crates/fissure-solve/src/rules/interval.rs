@@ -162,6 +162,10 @@ impl Interval {
         } else {
             0.0
         };
+        if self.is_fixed() && other.is_fixed() && other.low < 0.0 {
+            // The rest has the sign of the divisor.
+            return Interval::constant(-(-self.low).rem_euclid(-other.low));
+        }
         if other.is_fixed() && other.low > 0.0 {
             let divisor = other.low;
             let on_stride = self.is_whole() && self.step % divisor == 0.0 && self.low.is_finite();

@@ -171,3 +171,49 @@ fn divisibility_is_met_without_trial_and_error() {
     };
     assert!(largest > 8, "large divisors occur too, not only {largest}");
 }
+
+/// Statements that `fissure learn` makes rules of: each alone, and broken.
+#[test]
+fn what_learned_rules_say_is_kept_and_broken_as_asked() {
+    let parameters = "param a: tensor\nparam b: tensor\nparam c: int\nparam d: int\n\
+        param l: list(int)\nparam s: int | list(int)\n";
+    for statement in [
+        "shape(a, c) % 2 = 0",
+        "d != 0 and shape(a, c) % d = 0",
+        "forall i in [0, c - 1]: shape(a, i - c) = shape(b, i)",
+        "ndim(b) = ndim(a) - 1 and forall i in [0, ndim(b) - 1]: shape(b, i) = (if i < c or c < 0 and i < c + ndim(a) then shape(a, i) else shape(a, i + 1))",
+        "sum(l) = shape(a, c)",
+        "product(l) = shape(a, c) or product(l) < 0 and shape(a, c) % product(l) = 0",
+        "forall e in l: shape(a, e) > c",
+        "product(shape(a), 0, ndim(b) - 1) = product(shape(a), ndim(b), ndim(a) - 1)",
+        "ndim(a) >= 3 and forall i in [1, 2]: shape(a, -i) + 2 * (if ndim(s) = 0 then s else s[-min(i, s.len)]) > c",
+        "(if ndim(s) = 0 then s else min(s)) > 0",
+        "ndim(s) = 0 or s.len = 1 or s.len = 2",
+        "size(a) = 0 or max(a) <= shape(b, -2)",
+        "c != -1 or shape(a, d) > 1",
+        "{a: tensor, c: int, d: int} |= d = 0 => shape(a, c) = 0",
+        "{a: tensor, c: int, d: int} |= d > 0 or shape(a, c) % 2 = 0 and ndim(a) > 2",
+        "{a: tensor, b: tensor, c: int} |= ndim(b) = 1 => shape(b, 0) = shape(a, c)",
+    ] {
+        let text = format!("{parameters}rule r: {statement}\n");
+        let (params, rules) = load(&text);
+        let inputs = draw(&mut sampler(&text, 5), 300);
+        assert!(inputs.len() > 100, "{statement}: {} inputs", inputs.len());
+        assert!(
+            inputs.iter().all(|input| !broken(&rules[0], input)),
+            "{statement}"
+        );
+        let mut breaking =
+            RuleSampler::breaking(&params, rules.clone(), 0, Limits::default(), 5).unwrap();
+        let inputs = draw(&mut breaking, 300);
+        assert!(
+            inputs.len() > 100,
+            "{statement} broken: {} inputs",
+            inputs.len()
+        );
+        assert!(
+            inputs.iter().all(|input| broken(&rules[0], input)),
+            "{statement}"
+        );
+    }
+}
