@@ -143,11 +143,16 @@ fn begin(
     if known.specs.is_empty() {
         return Err(usage(format!(
             "nothing is known of {package}{}: name constraint files (--specs DIR) or rules (--rules \
-             DIR), or let Fissure learn (without --no-learn)",
+             DIR){}",
             if args.api.is_empty() {
                 ""
             } else {
                 " under the names that --api gives"
+            },
+            if args.no_learn {
+                ", or let Fissure learn (without --no-learn)"
+            } else {
+                "; there are no samples from which it could be learned"
             }
         )));
     }

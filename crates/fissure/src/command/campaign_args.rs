@@ -124,7 +124,7 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub learn_time: Duration,
 
-    /// Time for learning in all; what is not learned by then is left out [default: 10m, or a quarter
+    /// Time for learning in all; what is not learned by then is left out [default: 10m, or half
     /// of --total where that is less]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub learn_total: Option<Duration>,

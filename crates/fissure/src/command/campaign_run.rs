@@ -58,7 +58,7 @@ impl ShardRun<'_> {
     /// Time for learning: a run that has an end is not spent on it.
     fn learn_total(&self, total: Option<Duration>) -> Duration {
         let asked = self.args.learn_total;
-        asked.unwrap_or_else(|| total.map_or(LEARN_TOTAL, |total| LEARN_TOTAL.min(total / 4)))
+        asked.unwrap_or_else(|| total.map_or(LEARN_TOTAL, |total| LEARN_TOTAL.min(total / 2)))
     }
 
     /// Learns what nothing is known of.
