@@ -156,3 +156,38 @@ fn the_batch_script_is_printed_to_be_edited() {
     assert_eq!(printed.code, Some(0), "{printed:?}");
     assert!(printed.stdout.starts_with("#!/bin/bash"), "{printed:?}");
 }
+
+#[test]
+fn what_is_not_known_is_learned_first_and_only_once() {
+    let Some(python) = fissure_testing::library_python("numpy", "numpy==2.4.6") else {
+        return;
+    };
+    let context = TestContext::new();
+    let mut command = context.command();
+    command
+        .args([
+            "campaign",
+            "numpy",
+            "--api",
+            "numpy.cumsum",
+            "--output",
+            "out",
+        ])
+        .args(["--learn-time", "2s", "--max-iter", "40", "--no-shrink"])
+        .arg("--python")
+        .arg(&python);
+    let ran = run(&mut command);
+    assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
+    assert!(ran.stderr.contains("learn  1/1 numpy.cumsum"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("solve: 1 of 1 APIs have inputs"),
+        "{ran:?}"
+    );
+    assert_eq!(summary(&context, "out").total().inputs, 40);
+    for file in ["invariants/numpy.cumsum.rules", "report.html"] {
+        assert!(context.path("out").join(file).exists(), "{file}");
+    }
+    let again = run(context.command().args(["campaign", "--resume", "out"]));
+    assert!(!again.stderr.contains("learn  1/1"), "{again:?}");
+    assert_eq!(summary(&context, "out").total().inputs, 40);
+}
