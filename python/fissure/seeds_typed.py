@@ -28,7 +28,8 @@ HOPELESS = 200
 #: Calls after which the next sort of values is tried as well.
 PATIENCE = 30
 
-RELATIONS = ("same", "product", "broadcast", "free")
+#: Of the shape of a further tensor to that of the first, with weights.
+RELATIONS = (("same", 5), ("product", 2), ("broadcast", 1), ("free", 3))
 SHAPES = (
     [],
     [3],
@@ -142,6 +143,8 @@ class Search:
         if sort == "sizes":
             if pick.random() < 0.3:
                 return list(base)
+            if pick.random() < 0.2:
+                return [1] * len(base)
             length = pick.choice((len(base), len(base), 1, 2, 4))
             if pick.random() < 0.25:
                 return pick.sample(range(length), length)
@@ -171,7 +174,8 @@ class Search:
     def draw(self, trial, optional):
         base = list(self.random.choice(SHAPES))
         dtype = self.library.some_dtype(self.random)
-        self.relation = self.random.choices(RELATIONS, (5, 2, 1, 3))[0]
+        relations, weights = zip(*RELATIONS)
+        self.relation = self.random.choices(relations, weights)[0]
         self.first = True
         arguments, keywords, sorts = [], {}, {}
         for parameter in self.parameters:
