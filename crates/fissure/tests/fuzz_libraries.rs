@@ -110,3 +110,30 @@ fn ragged_and_sparse_tensors_of_a_spec_reach_tensorflow() {
         assert!(share > 0.9, "{title} accepts {share}");
     }
 }
+
+#[test]
+fn every_title_of_the_constraint_files_resolves_in_the_version_it_was_written_for() {
+    let libraries = [
+        ("torch", "torch==1.5.0", "pytorch", 498),
+        ("tensorflow", "tensorflow-cpu==2.1.0", "tensorflow", 911),
+        ("mxnet", "mxnet==1.6.0", "mxnet", 1006),
+    ];
+    for (package, requirement, files, count) in libraries {
+        let (Some(folder), Some(python)) = (
+            fissure_testing::shared(&format!("data/docter/{files}")),
+            fissure_testing::old_library_python(package, requirement),
+        ) else {
+            continue;
+        };
+        let scratch = tempfile::tempdir().unwrap();
+        let options = fissure_execute::PoolOptions::new(python, package, scratch.path());
+        let pool = fissure_execute::Pool::start(options).unwrap();
+        let loaded = fissure_spec::load_paths(&[folder]).loaded;
+        assert_eq!(loaded.len(), count, "{package}");
+        for api in loaded.into_iter().map(|loaded| loaded.spec.api) {
+            let missing = pool.describe(&api.path).unwrap().missing;
+            assert_eq!(missing, None, "{}", api.title);
+        }
+        pool.stop();
+    }
+}
