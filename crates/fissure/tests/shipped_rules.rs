@@ -2,35 +2,28 @@
 
 mod support;
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 use support::{TestContext, run};
 
-/// A function of two tensors, a reduction, a list of tensors, indices, a window, and a class.
-const APIS: [&str; 6] = [
-    "torch.add",
-    "torch.argmax",
-    "torch.meshgrid",
-    "torch.index_select",
-    "torch.nn.MaxPool2d",
-    "torch.nn.RMSNorm",
-];
-
-#[test]
-fn pytorch_accepts_what_shipped_rules_allow() {
-    let Some(python) = fissure_testing::torch_python() else {
+/// Draws inputs from the shipped rules; nothing happens where the library cannot be had, which was
+/// already said.
+fn accepts_what_rules_allow(python: Option<PathBuf>, titles: &[&str], inputs: &str) {
+    let Some(python) = python else {
         return;
     };
     let context = TestContext::new();
     let ran = run(context
         .command()
         .arg("fuzz")
-        .args(APIS)
-        .args(["--mode", "conform", "--mutate-p", "0", "--max-iter", "150"])
+        .args(titles)
+        .args(["--mode", "conform", "--mutate-p", "0", "--max-iter", inputs])
         .args(["--workdir", "out", "--json", "--python"])
         .arg(&python));
     let summary: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"));
     let apis = summary["apis"].as_array().unwrap();
-    assert_eq!(apis.len(), APIS.len(), "{ran:?}");
+    assert_eq!(apis.len(), titles.len(), "{ran:?}");
     for api in apis {
         let count = |name: &str| api["tally"][name].as_f64().unwrap();
         let accepted = count("conforming_accepted") / count("conforming");
@@ -41,4 +34,32 @@ fn pytorch_accepts_what_shipped_rules_allow() {
             api["rejections"]
         );
     }
+}
+
+#[test]
+fn pytorch_accepts_what_shipped_rules_allow() {
+    // A function of two tensors, a reduction, a list of tensors, indices, a window, and a class.
+    let titles = [
+        "torch.add",
+        "torch.argmax",
+        "torch.meshgrid",
+        "torch.index_select",
+        "torch.nn.MaxPool2d",
+        "torch.nn.RMSNorm",
+    ];
+    accepts_what_rules_allow(fissure_testing::torch_python(), &titles, "150");
+}
+
+#[test]
+fn tensorflow_accepts_what_shipped_rules_allow() {
+    // Two tensors, an axis, a matrix product, an image, a dtype that must be the same.
+    let titles = [
+        "tf.math.add",
+        "tf.argsort",
+        "tf.linalg.matmul",
+        "tf.image.adjust_hue",
+        "tf.clip_by_value",
+    ];
+    let python = fissure_testing::library_python("tensorflow", "tensorflow-cpu==2.21.0");
+    accepts_what_rules_allow(python, &titles, "150");
 }
