@@ -13,6 +13,9 @@ from . import contexts, element, libraries
 from .precision import Precision
 from .subject import BadFunction, Subject, Unsupported
 
+# Below this share of samples with a direction, what fails is luck of rounding: nothing to learn.
+RARE = 0.05
+
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as handle:
@@ -57,21 +60,24 @@ def _one(emit, library, plan, entry, dtype, split):
         return False
     counts = [int(sum((labels == label).sum() for _, _, _, labels in blocks))
               for label in range(3)]
-    if counts[0] + counts[2] == 0:
-        emit("unsupported", reason="it never fails here", **about)
+    directions = counts[0] + counts[2]
+    if directions < RARE * sum(counts):
+        reason = "it never fails here" if directions == 0 else \
+            "it hardly ever fails here: %d of %d samples" % (directions, sum(counts))
+        emit("unsupported", reason=reason, **about)
         return False
     path = os.path.join(plan["folder"], "%s-%s-%s.samples" % (entry["name"], dtype, split))
     write(path, blocks)
-    emit("labelled", path=path, counts=counts, regions=regions, calls=subject.calls,
-         seconds=time.perf_counter() - begun, **about)
+    emit("labelled", path=path, counts=counts, regions=regions, oracles=subject.oracles,
+         calls=subject.calls, seconds=time.perf_counter() - begun, **about)
     return True
 
 
 def _labelled(subject, generator, held_out, count):
     # Poles at the whole numbers are too many for a list of regions.
     if subject.context != "element" or subject.entry.get("whole_numbers"):
-        # Each context gives three samples; matrices are dear, and alike.
-        share = {"matrix": 8, "element": 1}.get(subject.context, 3)
+        # Each context gives three samples.
+        share = {"element": 1}.get(subject.context, 3)
         return contexts.labelled(subject, generator, held_out,
                                  count // share // (2 if held_out else 1)), []
     # The held-out labels come from a grid of their own, four times as dense.

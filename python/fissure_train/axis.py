@@ -1,5 +1,6 @@
 """Labels of an element within its context: the nearest failure when this element alone moves, and
-where that cannot make it fail, when the whole context moves away from zero or towards it together.
+where that cannot make it fail, when all elements of the context move together (away from zero or
+towards it; for sums, up or down).
 
 Both ways are asked at growing distances on the scale of the precision and at the places where
 functions of several operands tend to fail (zero, equality with a neighbour, what makes a sum or a
@@ -10,10 +11,42 @@ is bisected against the last safe place before it; the nearer one gives the labe
 import numpy as np
 
 from .element import DECREASE, INCREASE, NO_CHANGE
-from .precision import apart, between, distance
+from .precision import DOWN, INWARD, OUTWARD, UP, apart, between, distance
 
 # Places asked each way.
 STEPS = 24
+
+
+class Edges:
+    """Where a batch of contexts begins to fail, to sample on both sides of it."""
+
+    def __init__(self, axis, alone, edge, labels, together, moves, steps):
+        self.axis = axis
+        self.alone = alone
+        self.edge = edge[alone]
+        self.sign = np.where(labels[alone] == INCREASE, 1, -1)
+        self.together = together
+        self.moves = moves
+        self.steps = steps
+
+    def beside(self, generator, sign):
+        """(which, contexts) a thousandth to half of an octave before (-1) or beyond (1) the edge.
+        Where the failure is narrower than that, or the way to it shorter, the neighbour of the
+        edge is taken."""
+        axis = self.axis
+        if len(self.alone):
+            yield self.alone, self._beside(generator, sign, self.alone, lambda by: axis.moved(
+                axis.limited(self.edge, self.sign * by), self.alone))
+        if len(self.together):
+            yield self.together, self._beside(generator, sign, self.together, lambda by: axis.shifted(
+                self.moves, np.maximum(self.steps + by, 0), self.together))
+
+    def _beside(self, generator, sign, which, at):
+        octave = float(self.axis.precision.first_normal)
+        by = np.maximum(octave * 10.0 ** generator.uniform(-3.0, -0.3, len(which)), 1.0)
+        by = sign * by.astype(np.int64)
+        fails = self.axis.subject.failing(at(by))
+        return at(np.where(fails == (sign > 0), by, 1 if sign > 0 else 0))
 
 
 class Axis:
@@ -26,8 +59,10 @@ class Axis:
         self.operand = operand              # which operand moves, one number for the whole batch
         self.position = position            # which of its elements, flat, per context
         self.count = len(operands[0])
+        self.moving = subject.entry.get("moving")
         self.low, self.high = subject.limits(operand)
         self.own = self.precision.place(self._flat(operands)[np.arange(self.count), position])
+        self.fails = subject.failing(operands)
 
     def _flat(self, operands):
         return operands[self.operand].reshape(self.count, -1)
@@ -58,13 +93,21 @@ class Axis:
         return self.subject.failing(self.moved(places, which))
 
     def label(self):
-        """(labels, boundary places, reached): the boundary is the last safe place on the way to
-        the nearest failure of this element alone; `reached` says where there is one."""
-        fails = self.failing(self.own)
+        """The labels, and what moves each context beside the failure that gave its label."""
+        labels, edge, alone = self._alone()
+        fails = self.fails
+        unmoved = np.flatnonzero(~alone & ~fails)
+        found, ways, moves, steps = self._together(unmoved)
+        labels[unmoved[found]] = ways
+        return labels, Edges(self, np.flatnonzero(alone), edge, labels, unmoved[found], moves, steps)
+
+    def _alone(self):
+        """(labels, last safe places, reached): on the way to the nearest failure of this element
+        alone; `reached` says where there is one."""
         best = np.full(self.count, np.inf)
         labels = np.full(self.count, NO_CHANGE, dtype=np.uint8)
-        boundary = self.own.copy()
-        safe = np.flatnonzero(~fails)
+        edge = self.own.copy()
+        safe = np.flatnonzero(~self.fails)
         # Away from zero first, so that it wins among equally near failures.
         for outward in (True, False):
             sign = np.where((self.own >= 0) == outward, 1, -1)
@@ -72,70 +115,89 @@ class Axis:
                 which = safe[sign[safe] == way]
                 if len(which) == 0:
                     continue
-                edge, reached = self._way(which, way)
+                last, reached = self._way(which, way)
                 nearer = reached < best[which]
                 best[which] = np.where(nearer, reached, best[which])
                 labels[which] = np.where(nearer, label, labels[which])
-                boundary[which] = np.where(nearer, edge, boundary[which])
-        return labels, boundary, np.isfinite(best)
+                edge[which] = np.where(nearer, last, edge[which])
+        return labels, edge, np.isfinite(best)
 
-    def together(self, which):
-        """(which of `which`, labels, steps) of the contexts that fail when all elements move by as
-        many places, outward or inward; `steps` is the last safe number, negative for inward."""
+    def _together(self, which):
+        """(which of `which`, labels, moves, steps) of the contexts that fail when all elements
+        move by as many places; `steps` is the last safe number."""
         labels = np.full(len(which), NO_CHANGE, dtype=np.uint8)
         best = np.full(len(which), np.inf)
         steps = np.zeros(len(which), dtype=np.int64)
-        outward = self.own[which] >= 0
-        for sign in (1, -1):
-            safe, failing = self._together(which, sign)
+        moves = np.zeros(len(which), dtype=np.int64)
+        for move in self.subject.moves():
+            moved = np.full(len(which), move)
+            safe, failing = self._steps(which, moved)
             reached = np.where(failing > 0, failing.astype(np.float64), np.inf)
             nearer = reached < best
             best = np.where(nearer, reached, best)
-            steps = np.where(nearer, sign * safe, steps)
-            way = np.where(outward == (sign > 0), INCREASE, DECREASE)
-            labels = np.where(nearer, way, labels).astype(np.uint8)
+            steps = np.where(nearer, safe, steps)
+            moves = np.where(nearer, moved, moves)
         found = np.flatnonzero(np.isfinite(best))
-        return found, labels[found], steps[found]
+        up = np.where(moves == OUTWARD, self.own[which] >= 0, self.own[which] < 0)
+        up = np.where(moves == UP, True, np.where(moves == DOWN, False, up))
+        labels = np.where(up, INCREASE, DECREASE).astype(np.uint8)
+        return found, labels[found], moves[found], steps[found]
 
-    def _together(self, which, sign):
+    def _steps(self, which, moves):
         """Last safe and first failing number of places; 0 where nothing fails."""
-        ladder = np.unique(np.minimum(2.0 ** np.linspace(0.0, np.log2(2.0 * self.precision.last),
-                                                         STEPS), self.precision.last * (1 - 1e-15))
-                           .astype(np.int64))
+        ladder = self._ladder(which, moves)
         safe = np.zeros(len(which), dtype=np.int64)
         failing = np.zeros(len(which), dtype=np.int64)
-        for step in ladder:
+        for column in range(ladder.shape[1]):
             left = np.flatnonzero(failing == 0)
             if len(left) == 0:
                 break
-            fails = self.subject.failing(self.shifted(np.full(len(left), sign * step), which[left]))
-            failing[left[fails]] = step
-            safe[left[~fails]] = step
+            steps = ladder[left, column]
+            fails = self.subject.failing(self.shifted(moves[left], steps, which[left]))
+            failing[left[fails]] = steps[fails]
+            safe[left[~fails]] = steps[~fails]
         while True:
             left = np.flatnonzero((failing > 0) & (failing - safe > 1))
             if len(left) == 0:
                 return safe, failing
             middle = between(safe[left], failing[left])
-            fails = self.subject.failing(self.shifted(sign * middle, which[left]))
+            fails = self.subject.failing(self.shifted(moves[left], middle, which[left]))
             failing[left] = np.where(fails, middle, failing[left])
             safe[left] = np.where(fails, safe[left], middle)
 
-    def shifted(self, steps, which):
-        """The contexts with every element that many places further from zero (or nearer, not
-        beyond it); zero stays zero."""
+    def _ladder(self, which, moves):
+        """Numbers of places, ascending, per context: dense at its start, and for a move inward also
+        at its end, where the largest element reaches zero."""
+        powers = np.minimum(2.0 ** np.linspace(0.0, np.log2(2.0 * self.precision.last), STEPS),
+                            self.precision.last * (1 - 1e-15)).astype(np.int64)
+        ladder = np.broadcast_to(np.unique(powers), (len(which), len(np.unique(powers))))
+        if len(which) == 0 or moves[0] != INWARD:
+            return ladder
+        largest = np.zeros(len(which), dtype=np.int64)
+        for number, operand in enumerate(self.operands):
+            if self.moving is None or number in self.moving:
+                places = np.abs(self.precision.place(operand[which])).reshape(len(which), -1)
+                largest = np.maximum(largest, places.max(axis=1))
+        ends = np.maximum(largest[:, None] - ladder, 1)
+        return np.sort(np.concatenate([ladder, ends, np.maximum(largest, 1)[:, None]], axis=1), axis=1)
+
+    def shifted(self, moves, steps, which):
+        """The contexts with every element that many places further from zero, nearer to it (not
+        beyond), up or down; zero stays where it is when the others move from it."""
         operands = []
-        moving = self.subject.entry.get("moving")
         for number, operand in enumerate(self.operands):
             values = operand[which]
-            if moving is None or number in moving:
+            if self.moving is None or number in self.moving:
                 low, high = self.subject.limits(number)
                 places = self.precision.place(values)
-                by = steps.reshape((-1,) + (1,) * (values.ndim - 1))
-                # In unsigned numbers, where the sum of two places always fits.
-                size = np.abs(places).astype(np.uint64) + np.maximum(by, 0).astype(np.uint64)
-                size = np.minimum(size, np.uint64(self.precision.last)).astype(np.int64)
-                size = np.where(by < 0, np.maximum(np.abs(places) + by, 0), size)
-                places = np.clip(np.sign(places) * size, low, high)
+                column = (-1,) + (1,) * (values.ndim - 1)
+                by, move = steps.reshape(column), moves.reshape(column)
+                side = np.where(move == UP, 1, np.where(move == DOWN, -1, np.sign(places)))
+                side = np.where(move == INWARD, -side, side)
+                # Inward ends at zero; the others at the last place, before 64 bits overflow.
+                room = np.where(move == INWARD, np.abs(places),
+                                self.precision.last - np.maximum(side * places, 0))
+                places = np.clip(places + side * np.minimum(by, room), low, high)
                 values = self.precision.value(places)
             operands.append(values)
         return operands

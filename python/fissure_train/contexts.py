@@ -6,7 +6,6 @@ Training and held-out contexts differ in their sizes, in their distributions and
 import numpy as np
 
 from .axis import Axis
-from .element import INCREASE, NO_CHANGE
 
 TRAINING_SIZES = (3, 5, 8, 16)
 HELD_OUT_SIZES = (4, 11, 24)
@@ -47,39 +46,32 @@ def labelled(subject, generator, held_out, count):
 
 
 def _samples(subject, generator, operands, operand, position):
-    axis = Axis(subject, operands, operand, position)
-    labels, boundary, alone = axis.label()
-    fails = subject.failing(operands)
-    unmoved = np.flatnonzero(~alone & ~fails)
-    steps = np.zeros(0, dtype=np.int64)
-    if len(unmoved):
-        found, ways, steps = axis.together(unmoved)
-        unmoved = unmoved[found]
-        labels[unmoved] = ways
-    yield operands, operand, position, labels
-    reached = np.flatnonzero(alone)
-    if len(reached):
-        sign = np.where(labels[reached] == INCREASE, 1, -1)
-        yield from _beside(subject, generator, operand, position[reached], labels[reached],
-                           lambda by: axis.moved(axis.limited(boundary[reached], sign * by),
-                                                 reached))
-    if len(unmoved):
-        sign = np.where(steps < 0, -1, 1)
-        yield from _beside(subject, generator, operand, position[unmoved], labels[unmoved],
-                           lambda by: axis.shifted(steps + sign * by, unmoved))
-
-
-def _beside(subject, generator, operand, position, labels, at):
-    """Samples on both sides of a boundary, a thousandth to half of an octave away. Where the
-    failure is narrower than that, or the way to it shorter, the neighbouring number is taken."""
-    octave = float(subject.precision.first_normal)
+    """The contexts, and what they become beside their nearest failure; all labelled alike: moved
+    contexts may be nearer to another failure."""
+    labels, edges = Axis(subject, operands, operand, position).label()
+    yield _kept(subject, generator, operands, operand, position, labels)
     for sign in (-1, 1):
-        by = np.maximum(octave * 10.0 ** generator.uniform(-3.0, -0.3, len(labels)), 1.0)
-        by = sign * by.astype(np.int64)
-        fails = subject.failing(at(by))
-        by = np.where(fails == (sign > 0), by, 1 if sign > 0 else 0)
-        truth = labels if sign < 0 else np.full(len(labels), NO_CHANGE, dtype=np.uint8)
-        yield at(by), operand, position, truth
+        for which, moved in edges.beside(generator, sign):
+            labels, _ = Axis(subject, moved, operand, position[which]).label()
+            yield _kept(subject, generator, moved, operand, position[which], labels)
+
+
+def _kept(subject, generator, operands, operand, position, labels):
+    """Samples whose label hangs neither on the order in which the library adds or multiplies, nor on
+    the place of the context in the batch (vectorised loops end with another code): the answer has
+    to be the same when contexts, and elements of a row, change places."""
+    if subject.context == "element":
+        return operands, operand, position, labels
+    batch = generator.permutation(len(labels))
+    moved = [value[batch] for value in operands]
+    places = position[batch]
+    if not subject.ordered():
+        order = generator.permutation(operands[0].shape[1])
+        moved = [value[:, order] for value in moved]
+        places = np.argsort(order)[places]
+    other, _ = Axis(subject, moved, operand, places).label()
+    kept = np.sort(batch[other == labels[batch]])
+    return [value[kept] for value in operands], operand, position[kept], labels[kept]
 
 
 def draw(subject, operand, shape, count, generator, held_out):
@@ -91,7 +83,9 @@ def draw(subject, operand, shape, count, generator, held_out):
         values = _bounded(full, low, high, generator, held_out)
     else:
         values = _unbounded(subject, full, generator, held_out)
-    values = np.where(generator.random(full) < 0.03, 0.0, values)
+    # A zero in a row may decide everything: most rows have none, some have several.
+    some = generator.random((count,) + (1,) * (len(full) - 1)) < 0.15
+    values = np.where(some & (generator.random(full) < 0.2), 0.0, values)
     return np.clip(precision.round(values), low, high)
 
 

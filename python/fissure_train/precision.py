@@ -7,6 +7,9 @@ this scale everywhere. Values are kept as float64 arrays that hold numbers of th
 
 import numpy as np
 
+# How all elements of a context move together.
+OUTWARD, INWARD, UP, DOWN = range(4)
+
 
 class Precision:
     def __init__(self, name):

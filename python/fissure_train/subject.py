@@ -10,6 +10,7 @@ import importlib.util
 import numpy as np
 
 from .libraries import first
+from .precision import DOWN, INWARD, OUTWARD, UP
 
 # Elements of one call at most: memory, not speed, is what larger ones cost.
 LARGEST_CALL = 1 << 19
@@ -70,6 +71,14 @@ class Subject:
             raise BadFunction("%s defines neither `oracle(inputs, output)` nor one of `rewrite`, "
                               "`stable_algorithm`, `other_framework`, `RANGE`, `ORACLES`" % path)
         self.oracles = list(dict.fromkeys(found))
+
+    def moves(self):
+        """How all elements of a context may move together to make it fail."""
+        return (UP, DOWN, INWARD) if self.entry.get("additive") else (OUTWARD, INWARD)
+
+    def ordered(self):
+        """Does it matter in which order the elements of a context stand?"""
+        return self.context not in ("row", "rows") or self.entry.get("ordered", False)
 
     def shapes(self, n):
         return SHAPES[self.context](n)
@@ -176,13 +185,16 @@ class Subject:
         reference = self.references.get(oracle)
         if reference is None:
             raise BadFunction("the oracle `%s` needs a formula to compare with" % oracle)
-        other = self.library.call(reference, tensors)
+        # A formula of the list is asked in float64, so that its own rounding is no failure.
+        own = self.entry.get("oracle_file") is not None
+        other = self.library.call(reference, tensors if own else self._tensors(operands, "float64"))
         return self._differs(numbers, self._rows(first(other), count))
 
     def _differs(self, numbers, reference):
         """Measured at the largest element of the result: what is small beside it may be noise."""
-        # Below the normal numbers digits are lost by every formula.
-        floor = self.precision.smallest_normal * 16.0
+        # Below the normal numbers digits are lost by every formula; results of a usual size (those
+        # of a normalisation) are not measured at smaller ones.
+        floor = max(self.precision.smallest_normal * 16.0, self.entry.get("usual_size") or 0.0)
         size = np.maximum(np.abs(reference).max(axis=1, keepdims=True), floor)
         both = np.isfinite(numbers) & np.isfinite(reference)
         return (both & (np.abs(numbers - reference) > self.precision.tolerance * size)).any(axis=1)

@@ -65,6 +65,15 @@ pub struct Trainable {
     pub symmetric: bool,
     #[serde(default)]
     pub one_hot: bool,
+    /// It adds: all elements moving up, or down, make it fail together.
+    #[serde(default)]
+    pub additive: bool,
+    /// Results are about this large: smaller ones are compared with others as if they were.
+    #[serde(default)]
+    pub usual_size: Option<f64>,
+    /// The order of the elements of a row matters.
+    #[serde(default)]
+    pub ordered: bool,
 }
 
 #[derive(Deserialize)]
@@ -105,6 +114,10 @@ impl Trainable {
             whole_numbers: false,
             symmetric: false,
             one_hot: false,
+            additive: false,
+            usual_size: None,
+            // Unknown, so nothing is assumed.
+            ordered: true,
         }
     }
 
@@ -145,6 +158,9 @@ impl Trainable {
             "whole_numbers": self.whole_numbers,
             "symmetric": self.symmetric,
             "one_hot": self.one_hot,
+            "additive": self.additive,
+            "ordered": self.ordered,
+            "usual_size": self.usual_size,
             "dtypes": dtypes,
         }))
     }

@@ -13,7 +13,7 @@ mod rows;
 use crate::label::{Context, Precision};
 
 /// No context has more features.
-pub const MOST_FEATURES: usize = 28;
+pub const MOST_FEATURES: usize = 37;
 
 /// How a threshold is put between two neighbouring values of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +140,15 @@ impl Logarithm {
 
     pub fn at(self, value: f64) -> f64 {
         value.abs().log2().max(self.zero)
+    }
+
+    /// A product so far times a factor: what is below the smallest number is nothing, and stays.
+    pub fn product(self, product: f64, factor: f64) -> f64 {
+        if product + factor < self.zero {
+            row::NOTHING
+        } else {
+            product + factor
+        }
     }
 }
 

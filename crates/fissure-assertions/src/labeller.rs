@@ -112,6 +112,8 @@ pub struct Labelled {
     pub path: PathBuf,
     pub counts: [usize; 3],
     pub regions: Vec<[f64; 2]>,
+    /// Those that were asked; a file of the user may have added some.
+    pub oracles: Vec<String>,
     /// Calls of the function.
     pub calls: u64,
     pub seconds: f64,

@@ -1,10 +1,11 @@
-//! `fissure.toml`: the soft assertions of a project's own functions.
+//! `fissure.toml`: the soft assertions of a project's own functions. As with Cargo's manifest, the file
+//! of the nearest folder above counts, and its paths are relative to it.
 //!
 //! ```toml
 //! [[assertion]]
 //! function = "my_package.my_function"
 //! file = "soft-assertions/my_package.my_function.safetensors"
-//! oracle = "my_oracle.py"
+//! oracle = ["my_oracle.py"]
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -62,16 +63,38 @@ pub struct OwnAssertion {
     pub oracle_file: Option<PathBuf>,
 }
 
-/// Reads the project file of a folder; nothing when there is none.
+/// Reads the project file of a folder or of the nearest one above; nothing when there is none.
 pub fn load_project(folder: &Path) -> Result<Vec<OwnAssertion>, ProjectError> {
+    let folder = project_folder(folder)?;
     let path = folder.join(FILE_NAME);
     let Some(file) = read(&path)? else {
         return Ok(Vec::new());
     };
     file.assertion
         .into_iter()
-        .map(|entry| ready(folder, &path, entry))
+        .map(|entry| ready(&folder, &path, entry))
         .collect()
+}
+
+/// The nearest folder with a project file, from this one up; this one when there is none.
+fn project_folder(start: &Path) -> Result<PathBuf, ProjectError> {
+    let start = std::path::absolute(start).map_err(|error| ProjectError::Read {
+        path: start.display().to_string(),
+        error,
+    })?;
+    let found = start.ancestors().find(|it| it.join(FILE_NAME).exists());
+    Ok(found.unwrap_or(&start).to_owned())
+}
+
+/// A path as the project file says it: relative to its folder where it lies below.
+fn from_project(project: &Path, start: &Path, path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.to_owned();
+    }
+    let below = std::path::absolute(start)
+        .ok()
+        .and_then(|start| Some(start.strip_prefix(project).ok()?.join(path)));
+    below.unwrap_or_else(|| path.to_owned())
 }
 
 fn read(path: &Path) -> Result<Option<ProjectFile>, ProjectError> {
@@ -127,15 +150,30 @@ fn ready(folder: &Path, path: &Path, entry: Entry) -> Result<OwnAssertion, Proje
     })
 }
 
-/// Adds a function to the project file of a folder, which is made if need be; what the user wrote
-/// stays as it is. Returns the file.
+/// Adds a function to the project file of a folder or of the nearest one above, which is made in the
+/// folder if there is none; what the user wrote stays as it is. File and oracles are named as seen from
+/// the folder. Returns the project file.
 pub fn plug(
     folder: &Path,
     function: &str,
     file: &Path,
     oracles: &[String],
 ) -> Result<PathBuf, ProjectError> {
-    let path = folder.join(FILE_NAME);
+    let project = project_folder(folder)?;
+    let file = from_project(&project, folder, file);
+    let oracles: Vec<String> = oracles
+        .iter()
+        .map(|oracle| {
+            if PLAIN_ORACLES.contains(&oracle.as_str()) {
+                oracle.clone()
+            } else {
+                from_project(&project, folder, Path::new(oracle))
+                    .display()
+                    .to_string()
+            }
+        })
+        .collect();
+    let path = project.join(FILE_NAME);
     let shown = path.display().to_string();
     let present = read(&path)?.unwrap_or_default();
     let entry = present.assertion.iter().find(|it| it.function == function);
@@ -191,6 +229,26 @@ mod tests {
         assert_eq!(text.matches("[[assertion]]").count(), 1);
         let other = plug(folder.path(), "a.b", Path::new("y.safetensors"), &[]);
         assert!(other.unwrap_err().to_string().contains("remove that entry"));
+    }
+
+    #[test]
+    fn the_project_file_of_a_folder_above_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let below = folder.path().join("experiments/one");
+        std::fs::create_dir_all(&below).unwrap();
+        std::fs::write(folder.path().join(FILE_NAME), "").unwrap();
+        let oracles = ["nonfinite".to_owned(), "oracle.py".to_owned()];
+        let path = plug(&below, "a.b", Path::new("x.safetensors"), &oracles).unwrap();
+        assert_eq!(path, folder.path().join(FILE_NAME));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("\"experiments/one/x.safetensors\""), "{text}");
+        assert!(
+            text.contains("\"nonfinite\", \"experiments/one/oracle.py\""),
+            "{text}"
+        );
+        // It is read from below, too: the missing model is the problem now.
+        let problem = load_project(&below).unwrap_err().to_string();
+        assert!(problem.contains("x.safetensors"), "{problem}");
     }
 
     #[test]

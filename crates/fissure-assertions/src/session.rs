@@ -94,6 +94,7 @@ pub fn train_functions(
 struct Open<'a> {
     function: &'a Trainable,
     training: Option<(Labelled, Dataset)>,
+    oracles: Vec<String>,
     models: BTreeMap<Precision, (ModelHeader, Ensemble)>,
 }
 
@@ -102,6 +103,7 @@ impl<'a> Open<'a> {
         Open {
             function,
             training: None,
+            oracles: Vec::new(),
             models: BTreeMap::new(),
         }
     }
@@ -120,6 +122,7 @@ impl<'a> Open<'a> {
         let Trained { ensemble, header } =
             train(extractor, &training_data, &data, training.regions, seed);
         self.models.insert(labelled.dtype, (header, ensemble));
+        self.oracles = labelled.oracles;
         Ok(())
     }
 }
@@ -157,7 +160,7 @@ fn finish(
         context: function.context,
         whole_numbers: function.whole_numbers,
         call: function.call(request.library).unwrap_or("").to_owned(),
-        oracles: function.oracles.clone(),
+        oracles: open.oracles,
         features: features
             .iter()
             .map(|(name, _)| (*name).to_owned())

@@ -111,6 +111,7 @@ fn the_guide_to_a_function_of_ones_own_works() {
     let shown = fissure(&context, &["assertions", "show", "transport.bernoulli"]);
     assert!(shown.stdout.contains("no change"), "{}", shown.stdout);
     assert!(shown.stdout.contains("8.87"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("oracles: own"), "{}", shown.stdout);
     let scanned = with_python(&context, &python, &["scan", "device.py"]);
     assert_eq!(scanned.code, Some(1), "{scanned:?}");
     assert!(

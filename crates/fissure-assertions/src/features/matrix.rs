@@ -49,7 +49,8 @@ impl<'a> Matrix<'a> {
         let largest = |values: &[f64]| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let log_largest = logarithm.at(largest(values));
         let log_condition = inverse.as_ref().map_or(2000.0, |inverse| {
-            log_largest + largest(inverse).max(f64::MIN_POSITIVE).log2()
+            let product = finite(norm(values, side) * norm(inverse, side));
+            product.max(f64::MIN_POSITIVE).log2()
         });
         Matrix {
             values,
@@ -108,6 +109,15 @@ impl<'a> Matrix<'a> {
         into[19] = self.logarithm.at(into[2]);
         into[20] = f64::from(u8::from(value * into[2] < 0.0));
     }
+}
+
+/// The largest sum of magnitudes of a column.
+fn norm(values: &[f64], side: usize) -> f64 {
+    let column = |column: usize| -> f64 {
+        let entries = (0..side).map(|row| values[row * side + column].abs());
+        entries.sum()
+    };
+    (0..side).map(column).fold(0.0, f64::max)
 }
 
 fn toward(entry: f64) -> f64 {

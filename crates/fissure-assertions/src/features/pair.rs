@@ -20,6 +20,9 @@ pub const FEATURES: &[Feature] = &[
     ("log_value_over_square", Scale::Even),
     ("product", Scale::Number),
     ("operand", Scale::Even),
+    ("log_scaled_swapped", Scale::Number),
+    ("log_scaled_by_whole", Scale::Number),
+    ("log_scaled_by_whole_swapped", Scale::Number),
 ];
 
 pub fn describe(
@@ -47,4 +50,7 @@ pub fn describe(
     into[14] = log_own - 2.0 * log_other;
     into[15] = finite(own * other);
     into[16] = moving as f64;
+    into[17] = finite(log_other + own);
+    into[18] = finite(log_own + other.floor());
+    into[19] = finite(log_other + own.floor());
 }

@@ -28,6 +28,18 @@ pub const FEATURES: &[Feature] = &[
     ("sum", Scale::Number),
     ("log_length_by_root_of_count", Scale::Even),
     ("log_largest", Scale::Even),
+    ("log_smallest_other", Scale::Even),
+    ("highest_log_product", Scale::Even),
+    ("highest_sum", Scale::Number),
+    ("lowest_sum", Scale::Number),
+    ("elements_before_zero", Scale::Even),
+    ("log_deviation", Scale::Even),
+    ("log_distance_from_mean", Scale::Even),
+    ("sum_of_positive", Scale::Number),
+    ("sum_of_negative", Scale::Number),
+    ("below_log_sum_exp", Scale::Number),
+    ("lowest_below_log_sum_exp", Scale::Number),
+    ("log_part_of_sum", Scale::Even),
 ];
 
 /// The two outermost values on one side: what remains when the first is taken away.
@@ -74,6 +86,20 @@ impl Outermost {
     }
 }
 
+/// The logarithm of nothing in a product: no other factor makes up for it.
+pub const NOTHING: f64 = -1e6;
+
+/// What a row adds up to on the way to each element and from it, without the element.
+#[derive(Clone, Copy, Default)]
+struct Running {
+    sum_before: f64,
+    log_product_before: f64,
+    /// The highest and lowest sum, and the highest product, of what follows up to some element.
+    highest_after: f64,
+    lowest_after: f64,
+    log_product_after: f64,
+}
+
 pub struct Row<'a> {
     values: &'a [f64],
     logarithm: Logarithm,
@@ -82,42 +108,72 @@ pub struct Row<'a> {
     /// Of the negated values.
     smallest: Outermost,
     largest_log: Outermost,
+    /// Of the negated logarithms.
+    smallest_log: Outermost,
     sum: f64,
     log_product: f64,
     log_length: f64,
-    /// From each position to the end: the highest and lowest running sum, the highest running sum
-    /// of logarithms.
-    running: Vec<[f64; 3]>,
+    /// Of the whole row from its mean.
+    log_distance: f64,
+    sum_of_positive: f64,
+    sum_of_negative: f64,
+    log_sum_exp: f64,
+    running: Vec<Running>,
+    /// Extremes of the running sums, and of the running products.
+    highest: f64,
+    lowest: f64,
+    highest_log_product: f64,
+    before_zero: f64,
 }
 
 impl<'a> Row<'a> {
     pub fn new(values: &'a [f64], logarithm: Logarithm) -> Row<'a> {
         let logs: Vec<f64> = values.iter().map(|value| logarithm.at(*value)).collect();
-        let mut running = Vec::with_capacity(values.len());
+        let mut running = vec![Running::default(); values.len()];
         let (mut sum, mut log_product) = (0.0, 0.0);
-        for (value, log) in values.iter().zip(&logs) {
+        let (mut highest, mut lowest, mut highest_log_product) = (f64::MIN, f64::MAX, NOTHING);
+        for (position, value) in values.iter().enumerate() {
+            running[position].sum_before = sum;
+            running[position].log_product_before = log_product;
             sum = finite(sum + value);
-            log_product += log;
-            running.push([sum, sum, log_product]);
+            log_product = logarithm.product(log_product, factor(*value, logs[position]));
+            highest = highest.max(sum);
+            lowest = lowest.min(sum);
+            highest_log_product = highest_log_product.max(log_product);
         }
-        for position in (1..running.len()).rev() {
+        for position in (1..values.len()).rev() {
             let later = running[position];
+            let (value, log) = (values[position], factor(values[position], logs[position]));
             let earlier = &mut running[position - 1];
-            earlier[0] = earlier[0].max(later[0]);
-            earlier[1] = earlier[1].min(later[1]);
-            earlier[2] = earlier[2].max(later[2]);
+            earlier.highest_after = finite(value + later.highest_after).max(0.0);
+            earlier.lowest_after = finite(value + later.lowest_after).min(0.0);
+            earlier.log_product_after = (log + later.log_product_after).max(0.0);
         }
+        let zero = values.iter().position(|value| *value == 0.0);
         Row {
             largest: Outermost::of(values.iter().copied()),
             smallest: Outermost::of(values.iter().map(|value| -value)),
             largest_log: Outermost::of(logs.iter().copied()),
+            smallest_log: Outermost::of(logs.iter().map(|log| -log)),
             log_length: log_length(values.iter().copied(), logarithm),
+            log_distance: log_distance(values, logarithm),
+            sum_of_positive: total(values.iter().map(|value| value.max(0.0))),
+            sum_of_negative: total(values.iter().map(|value| value.min(0.0))),
+            log_sum_exp: log_sum_exp(values),
+            log_product: values
+                .iter()
+                .zip(&logs)
+                .map(|(v, log)| factor(*v, *log))
+                .sum(),
             values,
             logarithm,
             logs,
             sum,
-            log_product,
             running,
+            highest,
+            lowest,
+            highest_log_product,
+            before_zero: zero.map_or(3.0, |zero| zero.min(2) as f64),
         }
     }
 
@@ -130,6 +186,7 @@ impl<'a> Row<'a> {
         let others = finite(self.sum - value);
         let mean = others / (count.max(2) - 1) as f64;
         let log_count = (count as f64).log2();
+        let running = self.running[position];
         into[0] = value;
         into[1] = largest;
         into[2] = smallest;
@@ -145,15 +202,49 @@ impl<'a> Row<'a> {
         into[12] = self.logarithm.at(finite(largest - smallest));
         into[13] = finite(value - mean);
         into[14] = self.logarithm.at(into[13]);
-        into[15] = self.log_product - log;
+        into[15] = self.log_product - factor(value, log);
         into[16] = self.log_product;
-        into[17] = finite(self.running[position][0] - value);
-        into[18] = finite(self.running[position][1] - value);
-        into[19] = self.running[position][2] - log;
+        into[17] = finite(running.sum_before + running.highest_after);
+        into[18] = finite(running.sum_before + running.lowest_after);
+        into[19] = running.log_product_before + running.log_product_after;
         into[20] = log_count;
         into[21] = self.logarithm.at(finite(largest_other - smallest_other));
         into[22] = self.sum;
         into[23] = self.log_length - 0.5 * log_count;
         into[24] = self.largest_log.value();
+        into[25] = -self.smallest_log.without(position, count);
+        into[26] = self.highest_log_product;
+        into[27] = self.highest;
+        into[28] = self.lowest;
+        into[29] = self.before_zero;
+        into[30] = self.log_distance - 0.5 * (count.max(2) as f64 - 1.0).log2();
+        into[31] = self.log_distance;
+        into[32] = self.sum_of_positive;
+        into[33] = self.sum_of_negative;
+        into[34] = finite(self.log_sum_exp - value);
+        into[35] = finite(self.log_sum_exp - smallest);
+        into[36] = log - self.logarithm.at(self.sum);
     }
+}
+
+/// The logarithm of a factor.
+fn factor(value: f64, log: f64) -> f64 {
+    if value == 0.0 { NOTHING } else { log }
+}
+
+fn log_sum_exp(values: &[f64]) -> f64 {
+    let largest = values.iter().copied().fold(f64::MIN, f64::max);
+    let sum: f64 = values.iter().map(|value| (value - largest).exp()).sum();
+    largest + sum.ln()
+}
+
+fn total(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |sum, value| finite(sum + value))
+}
+
+/// `log2` of the root of the sum of squared distances from the mean.
+fn log_distance(values: &[f64], logarithm: Logarithm) -> f64 {
+    let count = values.len() as f64;
+    let mean: f64 = values.iter().map(|value| value / count).sum();
+    log_length(values.iter().map(|value| finite(value - mean)), logarithm)
 }

@@ -153,8 +153,11 @@ pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     }
     if own {
         for (function, path) in &sink.trained {
-            plug(&directory, function, path, &args.oracle)?;
-            println!("plugged into fissure.toml: `fissure scan` steers by it");
+            let file = plug(&directory, function, path, &args.oracle)?;
+            println!(
+                "plugged into {}: `fissure scan` steers by it",
+                file.display()
+            );
         }
     }
     if sink.trained.is_empty() {
