@@ -5,8 +5,10 @@ random directions: the same programs of examples/numeric, in one run.
 
 Needs Python 3.11 with torch. All kinds of steering search the same program with the same budget, one
 after the other in one process, so that a busy machine is as busy for each; runs of the program are
-counted too, which no other work on the machine changes. Learned models are asked through
-`fissure assertions ask`. Prints one JSON line per program, then the tables of docs/soft-assertions.md.
+counted too, which no other work on the machine changes. A search ends at the first finding at the marked
+line. Each kind searches twice: as the scan does, where values that need no direction are tried too, and
+by directions alone. Learned models are asked through `fissure assertions ask`. Prints one JSON line per
+program, then the tables of docs/soft-assertions.md; `--report FILE` prints the tables of such lines.
 """
 
 import argparse
@@ -62,8 +64,9 @@ class Asking:
         return json.loads(self.process.stdout.readline())
 
 
-def search(asking, kind, path, line, seconds):
-    """The first finding at the marked line: (seconds, runs, label, function), or None."""
+def search(asking, kind, path, line, seconds, alone):
+    """The first finding at the marked line: seconds, runs, function, level; None without one."""
+    from fissure_scan.search import Search
     from fissure_scan.session import Session
     folder = os.path.dirname(path)
     os.chdir(folder)
@@ -76,38 +79,59 @@ def search(asking, kind, path, line, seconds):
         "level": 3, "inputs": {}, "freeze": [], "weights": False, "strict": False,
         "output": tempfile.mkdtemp(), "registry": unstable_functions(), "config": config,
         "assertions": dict(asking.models, mode=kind)}, asking)
-    runs = {}
-    session._note = lambda text: runs.setdefault(text, session.search.runs)
-    if not session.start():
-        return None
-    session.run_search()
-    here = [found for found in session.search.found.values()
-            if found.failure.site.line == line and found.severity != "theoretical"
-            and found.elapsed is not None]
-    if not here:
-        return None
-    first = min(here, key=lambda found: found.elapsed)
-    noted = [count for text, count in runs.items() if ":%d " % line in text]
-    return {"seconds": first.elapsed, "runs": min(noted) if noted else 0,
-            "function": first.failure.site.function, "level": first.level,
-            "directed": "soft assertion" in first.label}
+    first = []
+
+    def note(_):
+        """Ends the search as Ctrl-C does, once the marked line has failed."""
+        here = [found for found in session.search.found.values()
+                if found.failure.site.line == line and found.severity != "theoretical"
+                and found.elapsed is not None]
+        if here:
+            first.append({"seconds": here[0].elapsed, "runs": session.search.runs,
+                          "function": here[0].failure.site.function, "level": here[0].level,
+                          "directed": "soft assertion" in here[0].label})
+            raise KeyboardInterrupt
+    session._note = note
+    attempts = Search.attempts
+    if alone:
+        Search.attempts = lambda *arguments, **keywords: None
+    try:
+        if session.start():
+            session.run_search()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        Search.attempts = attempts
+    return first[0] if first else None
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--fissure", required=True)
+    parser.add_argument("--fissure")
     parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--only")
+    parser.add_argument("--only", help="programs with this in their name")
+    parser.add_argument("--part", default="0/1", help="number/parts: every so many programs")
+    parser.add_argument("--report", help="print the tables of the lines in this file")
     arguments = parser.parse_args()
+    if arguments.report:
+        with open(arguments.report, encoding="utf-8") as handle:
+            report([json.loads(line) for line in handle if line.startswith("{")])
+        return
+    if not arguments.fissure:
+        parser.error("--fissure is needed")
     asking = Asking(os.path.abspath(arguments.fissure))
     import torch
     torch.set_num_threads(1)
     rows = []
-    for name, path, line in programs():
-        if arguments.only and arguments.only not in name:
+    part, parts = (int(number) for number in arguments.part.split("/"))
+    for number, (name, path, line) in enumerate(programs()):
+        if arguments.only and arguments.only not in name or number % parts != part:
             continue
-        row = dict((kind, search(asking, kind, path, line, arguments.seconds)) for kind in KINDS)
-        row["program"] = name
+        row = {"program": name}
+        for alone in (False, True):
+            row["alone" if alone else "full"] = dict(
+                (kind, search(asking, kind, path, line, arguments.seconds, alone))
+                for kind in KINDS)
         rows.append(row)
         print(json.dumps(row), flush=True)
     report(rows)
@@ -118,26 +142,33 @@ def mean(values):
 
 
 def report(rows):
-    print("\n| steering | found | of them by a direction | mean search time | mean runs |")
-    print("|---|---|---|---|---|")
-    for kind in KINDS:
-        found = [row[kind] for row in rows if row[kind] is not None]
-        print("| %s | %d of %d | %d | %.3f s | %.1f |" % (
-            kind, len(found), len(rows), sum(entry["directed"] for entry in found),
-            mean([entry["seconds"] for entry in found]), mean([entry["runs"] for entry in found])))
+    for search, title in (("full", "the whole search"), ("alone", "directions alone")):
+        print("\n%s, %d programs\n" % (title, len(rows)))
+        print("| steering | found | of them by a direction | mean search time | mean runs |")
+        print("|---|---|---|---|---|")
+        # Times and runs over the programs that all kinds found, else the better one looks worse.
+        common = [row[search] for row in rows if all(row[search][kind] for kind in KINDS)]
+        for kind in KINDS:
+            found = [row[search][kind] for row in rows if row[search][kind] is not None]
+            print("| %s | %d of %d | %d | %.3f s | %.1f |" % (
+                kind, len(found), len(rows), sum(entry["directed"] for entry in found),
+                mean([entry[kind]["seconds"] for entry in common]),
+                mean([entry[kind]["runs"] for entry in common])))
+        print("\nTime and runs: means over the %d programs that all of them found." % len(common))
     functions = {}
     for row in rows:
-        entry = row["analytic"] or row["learned"]
+        entry = next((row[search][kind] for search in ("full", "alone") for kind in KINDS
+                      if row[search][kind] is not None), None)
         if entry is not None:
-            functions.setdefault(entry["function"], []).append(row)
-    print("\n| function | programs | learned: directed, mean runs | analytic: directed, mean runs |")
+            functions.setdefault(entry["function"], []).append(row["alone"])
+    print("\ndirections alone, by function\n")
+    print("| function | programs | learned: found, mean runs | analytic: found, mean runs |")
     print("|---|---|---|---|")
     for name, group in sorted(functions.items()):
         cells = []
         for kind in ("learned", "analytic"):
-            found = [row[kind] for row in group if row[kind] is not None]
-            cells.append("%d of %d, %.1f" % (sum(entry["directed"] for entry in found), len(group),
-                                             mean([entry["runs"] for entry in found])))
+            found = [entry[kind] for entry in group if entry[kind] is not None]
+            cells.append("%d, %.1f" % (len(found), mean([entry["runs"] for entry in found])))
         print("| %s | %d | %s |" % (name, len(group), " | ".join(cells)))
 
 

@@ -1,14 +1,14 @@
 //! How long a soft assertion takes to answer.
 //!
-//! `cargo bench -p fissure-assertions --bench inference` prints, for shipped models of every context,
-//! the time per element (best of five) of 10⁶ elements on all cores and of 10⁴ on one call, and the
-//! training time that the shipped files record.
+//! `cargo bench -p fissure-assertions --bench inference` asks every shipped model about 10⁶ elements on all
+//! cores and about 10⁴ (best of three each), and prints per context the median and the slowest model,
+//! and the training time that the shipped files record.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
 use std::time::Instant;
 
-use fissure_assertions::{Precision, load_shipped, shipped};
+use fissure_assertions::{Context, SoftAssertion, load_shipped, shipped};
 
 /// Deterministic values over many magnitudes.
 fn values(count: usize) -> Vec<f64> {
@@ -25,8 +25,8 @@ fn values(count: usize) -> Vec<f64> {
         .collect()
 }
 
-fn best_of_five(mut work: impl FnMut()) -> f64 {
-    (0..5)
+fn best_of_three(mut work: impl FnMut()) -> f64 {
+    (0..3)
         .map(|_| {
             let begun = Instant::now();
             work();
@@ -35,59 +35,81 @@ fn best_of_five(mut work: impl FnMut()) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-fn main() {
-    println!("| function | context | 10⁶ elements | per element | 10⁴ elements, per element |");
-    println!("|---|---|---|---|---|");
-    for (function, width) in [
-        ("exp", 1),
-        ("sigmoid", 1),
-        ("lgamma", 1),
-        ("div", 1),
-        ("softmax", 10),
-        ("softmax", 1000),
-        ("layer_norm", 100),
-        ("matmul", 100),
-        ("cosine_similarity", 100),
-        ("inverse", 16),
-    ] {
-        let Some(model) = load_shipped("torch", function) else {
-            println!("| {function} | does not ship | | | |");
-            continue;
-        };
-        let model = model.expect("what ships loads");
-        let context = model.header().context;
-        let time = |count: usize| {
-            let data = values(count / width * width);
-            let operands = vec![data.as_slice(); context.operands()];
-            best_of_five(|| {
-                let labels = model.labels(Precision::Float32, &operands, 0, width);
-                assert_eq!(labels.expect("the model answers").len(), data.len());
-            })
-        };
-        let (many, few) = (time(1_000_000), time(10_000));
-        println!(
-            "| {function} | {context} of {width} | {many:.3} s | {:.0} ns | {:.0} ns |",
-            many * 1e9 / 1e6,
-            few * 1e9 / 1e4
-        );
+/// Elements of one context that models are asked about: a short row, a long one, small matrices.
+fn widths(context: Context) -> &'static [usize] {
+    match context {
+        Context::Element | Context::Pair => &[1],
+        Context::Row | Context::Rows => &[10, 1000],
+        Context::Matrix => &[16, 64],
     }
-    let mut slowest = (0.0, String::new());
+}
+
+/// Nanoseconds per element.
+fn asked(model: &SoftAssertion, width: usize, count: usize) -> f64 {
+    let data = values(count / width * width);
+    let operands = vec![data.as_slice(); model.header().context.operands()];
+    let precision = model.precisions().last().expect("a file has a model");
+    let seconds = best_of_three(|| {
+        let labels = model.labels(precision, &operands, 0, width);
+        assert_eq!(labels.expect("the model answers").len(), data.len());
+    });
+    seconds * 1e9 / data.len() as f64
+}
+
+fn main() {
+    let mut models = Vec::new();
     for (library, function) in shipped() {
-        let model = load_shipped(&library, &function)
-            .expect("it was listed")
-            .expect("what ships loads");
-        let seconds: f64 = model
-            .header()
-            .models
-            .values()
-            .map(|model| model.training_seconds)
-            .sum();
-        if seconds > slowest.0 {
-            slowest = (seconds, format!("{library} {function}"));
-        }
+        let model = load_shipped(&library, &function).expect("it was listed");
+        models.push((
+            format!("{library} {function}"),
+            model.expect("what ships loads"),
+        ));
     }
     println!(
-        "\nslowest training of the shipped files, all types: {:.1} s ({})",
-        slowest.0, slowest.1
+        "| context | models | 10⁶ elements: median, slowest, per element | 10⁴: slowest | slowest |"
+    );
+    println!("|---|---|---|---|---|");
+    for context in [
+        Context::Element,
+        Context::Pair,
+        Context::Row,
+        Context::Rows,
+        Context::Matrix,
+    ] {
+        for width in widths(context) {
+            let here = models.iter().filter(|it| it.1.header().context == context);
+            let mut times: Vec<(f64, f64, &str)> = here
+                .map(|(name, model)| {
+                    let (many, few) = (
+                        asked(model, *width, 1_000_000),
+                        asked(model, *width, 10_000),
+                    );
+                    (many, few, name.as_str())
+                })
+                .collect();
+            times.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (Some(slowest), Some(median)) = (times.last(), times.get(times.len() / 2)) else {
+                continue;
+            };
+            let few = times.iter().map(|time| time.1).fold(0.0, f64::max);
+            println!(
+                "| {context} of {width} | {} | {:.0} ns, {:.0} ns | {few:.0} ns | {} |",
+                times.len(),
+                median.0,
+                slowest.0,
+                slowest.2
+            );
+        }
+    }
+    let seconds = models.iter().map(|(name, model)| {
+        let all = model.header().models.values();
+        (all.map(|model| model.training_seconds).sum(), name)
+    });
+    let seconds: Vec<(f64, &String)> = seconds.collect();
+    let mean = seconds.iter().map(|it| it.0).sum::<f64>() / seconds.len() as f64;
+    let slowest = seconds.iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    let (most, name) = slowest.expect("models ship");
+    println!(
+        "\ntraining as the files record it, all types of a function: mean {mean:.1} s, slowest {most:.1} s ({name})"
     );
 }

@@ -13,6 +13,7 @@ use crate::label::{Context, Label, Precision};
 use crate::metrics::Confusion;
 use crate::steps::Steps;
 use crate::training::evaluate;
+use crate::walker::{BLOCK, Walker};
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,6 +35,7 @@ pub enum AnswerError {
 #[derive(Clone, Debug)]
 struct Model {
     ensemble: Ensemble,
+    walker: Walker,
     /// The same as a step function, where it looks at the value alone.
     steps: Option<Steps>,
 }
@@ -72,8 +74,12 @@ impl SoftAssertion {
             }
         }
         let models = file.ensembles.into_iter().map(|(precision, ensemble)| {
-            let steps = Steps::of(&ensemble);
-            (precision, Model { ensemble, steps })
+            let model = Model {
+                steps: Steps::of(&ensemble),
+                walker: Walker::of(&ensemble),
+                ensemble,
+            };
+            (precision, model)
         });
         Ok(SoftAssertion {
             models: models.collect(),
@@ -128,22 +134,16 @@ impl SoftAssertion {
         }
         let extractor = extractor(&self.header, precision);
         let mut labels = vec![Label::NoChange; own.len()];
+        // Short contexts fill a block together.
+        let task = width * TASK.div_ceil(width);
         labels
-            .par_chunks_mut(width)
-            .with_min_len(TASK.div_ceil(width))
+            .par_chunks_mut(task)
             .enumerate()
             .for_each(|(number, labels)| {
-                let part = number * width..(number + 1) * width;
-                let mut context: [&[f64]; 2] = [&[], &[]];
-                for (slot, operand) in context.iter_mut().zip(operands) {
-                    *slot = &operand[part.clone()];
-                }
-                let prepared = extractor.prepare(&context[..operands.len()], moving);
-                let mut features = [0.0; MOST_FEATURES];
-                for (position, label) in labels.iter_mut().enumerate() {
-                    prepared.describe(position, &mut features);
-                    *label = model.ensemble.label(&features);
-                }
+                let begin = number * task;
+                let part = begin..begin + labels.len();
+                let operands: Vec<&[f64]> = operands.iter().map(|it| &it[part.clone()]).collect();
+                answer(model, extractor, &operands, moving, width, labels);
             });
         Ok(labels)
     }
@@ -178,6 +178,37 @@ impl SoftAssertion {
             context,
             problem,
         })
+    }
+}
+
+/// Fills in the labels of contexts one after the other, a block of elements at a time.
+fn answer(
+    model: &Model,
+    extractor: Extractor,
+    operands: &[&[f64]],
+    moving: usize,
+    width: usize,
+    labels: &mut [Label],
+) {
+    let mut features = [[0.0; MOST_FEATURES]; BLOCK];
+    let mut answered = 0;
+    for begin in (0..labels.len()).step_by(width) {
+        let mut context: [&[f64]; 2] = [&[], &[]];
+        for (slot, operand) in context.iter_mut().zip(operands) {
+            *slot = &operand[begin..begin + width];
+        }
+        let prepared = extractor.prepare(&context[..operands.len()], moving);
+        for position in 0..width {
+            let element = begin + position;
+            prepared.describe(position, &mut features[element - answered]);
+            if element + 1 - answered == BLOCK || element + 1 == labels.len() {
+                // What follows the last element are features of earlier ones: not taken.
+                let found = model.walker.labels(&features);
+                let open = &mut labels[answered..=element];
+                open.copy_from_slice(&found[..open.len()]);
+                answered = element + 1;
+            }
+        }
     }
 }
 

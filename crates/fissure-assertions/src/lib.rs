@@ -20,6 +20,7 @@ mod session;
 mod steps;
 mod training;
 mod tree;
+mod walker;
 
 pub use assertion::{AnswerError, SoftAssertion};
 pub use catalogue::{ORACLES, PLAIN_ORACLES, Range, Trainable, catalogue};
@@ -34,4 +35,4 @@ pub use metrics::Confusion;
 pub use project::{OwnAssertion, ProjectError, load_project, plug};
 pub use session::{Progress, TrainError, train_functions};
 pub use steps::Steps;
-pub use training::{Trained, evaluate, train};
+pub use training::{Trained, evaluate, train, train_kind};

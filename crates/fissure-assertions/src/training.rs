@@ -31,11 +31,7 @@ pub fn train(
     seed: u64,
 ) -> Trained {
     let begun = Instant::now();
-    let scales: Vec<Scale> = extractor
-        .features()
-        .iter()
-        .map(|(_, scale)| *scale)
-        .collect();
+    let scales = scales(extractor);
     let rows = training.rows(extractor);
     let labels = training.labels();
     let compared = compare(&rows, &labels, &scales, seed);
@@ -62,6 +58,17 @@ pub fn train(
         training_seconds,
     };
     Trained { ensemble, header }
+}
+
+/// Trains a model of one kind on everything.
+pub fn train_kind(kind: Kind, extractor: Extractor, training: &Dataset, seed: u64) -> Ensemble {
+    let columns = Columns::new(&training.rows(extractor), &scales(extractor));
+    Ensemble::train(kind, &columns, &training.labels(), seed)
+}
+
+fn scales(extractor: Extractor) -> Vec<Scale> {
+    let features = extractor.features().iter();
+    features.map(|(_, scale)| *scale).collect()
 }
 
 fn compare(

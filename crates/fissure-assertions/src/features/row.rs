@@ -86,6 +86,8 @@ impl Outermost {
     }
 }
 
+/// Sums are kept this much smaller, so that those of float64 do not leave its range.
+const SMALLER: f64 = 1.0 / 4096.0;
 /// The logarithm of nothing in a product: no other factor makes up for it.
 pub const NOTHING: f64 = -1e6;
 
@@ -115,6 +117,11 @@ pub struct Row<'a> {
     log_length: f64,
     /// Of the whole row from its mean.
     log_distance: f64,
+    /// By the count less one.
+    log_deviation: f64,
+    log_count: f64,
+    log_spread: f64,
+    log_sum: f64,
     sum_of_positive: f64,
     sum_of_negative: f64,
     log_sum_exp: f64,
@@ -135,7 +142,7 @@ impl<'a> Row<'a> {
         for (position, value) in values.iter().enumerate() {
             running[position].sum_before = sum;
             running[position].log_product_before = log_product;
-            sum = finite(sum + value);
+            sum = finite(sum + value * SMALLER);
             log_product = logarithm.product(log_product, factor(*value, logs[position]));
             highest = highest.max(sum);
             lowest = lowest.min(sum);
@@ -145,21 +152,29 @@ impl<'a> Row<'a> {
             let later = running[position];
             let (value, log) = (values[position], factor(values[position], logs[position]));
             let earlier = &mut running[position - 1];
-            earlier.highest_after = finite(value + later.highest_after).max(0.0);
-            earlier.lowest_after = finite(value + later.lowest_after).min(0.0);
+            earlier.highest_after = finite(value * SMALLER + later.highest_after).max(0.0);
+            earlier.lowest_after = finite(value * SMALLER + later.lowest_after).min(0.0);
             earlier.log_product_after = (log + later.log_product_after).max(0.0);
         }
         let zero = values.iter().position(|value| *value == 0.0);
+        let largest = Outermost::of(values.iter().copied());
+        let smallest = Outermost::of(values.iter().map(|value| -value));
+        let log_distance = log_distance(values, logarithm);
+        let count = values.len() as f64;
         Row {
-            largest: Outermost::of(values.iter().copied()),
-            smallest: Outermost::of(values.iter().map(|value| -value)),
+            log_deviation: log_distance - 0.5 * (count - 1.0).max(1.0).log2(),
+            log_count: count.log2(),
+            log_spread: logarithm.at(finite(largest.value() + smallest.value())),
+            log_sum: logarithm.at(sum),
+            largest,
+            smallest,
             largest_log: Outermost::of(logs.iter().copied()),
             smallest_log: Outermost::of(logs.iter().map(|log| -log)),
             log_length: log_length(values.iter().copied(), logarithm),
-            log_distance: log_distance(values, logarithm),
+            log_distance,
             sum_of_positive: total(values.iter().map(|value| value.max(0.0))),
             sum_of_negative: total(values.iter().map(|value| value.min(0.0))),
-            log_sum_exp: log_sum_exp(values),
+            log_sum_exp: log_sum_exp(values, largest.value()),
             log_product: values
                 .iter()
                 .zip(&logs)
@@ -183,9 +198,8 @@ impl<'a> Row<'a> {
         let largest_other = self.largest.without(position, count);
         let smallest_other = -self.smallest.without(position, count);
         let (largest, smallest) = (self.largest.value(), -self.smallest.value());
-        let others = finite(self.sum - value);
-        let mean = others / (count.max(2) - 1) as f64;
-        let log_count = (count as f64).log2();
+        let others = finite(self.sum - value * SMALLER);
+        let mean = finite(others / (count.max(2) - 1) as f64 / SMALLER);
         let running = self.running[position];
         into[0] = value;
         into[1] = largest;
@@ -199,7 +213,7 @@ impl<'a> Row<'a> {
         into[9] = self.log_length;
         into[10] = finite(largest - value);
         into[11] = finite(value - smallest);
-        into[12] = self.logarithm.at(finite(largest - smallest));
+        into[12] = self.log_spread;
         into[13] = finite(value - mean);
         into[14] = self.logarithm.at(into[13]);
         into[15] = self.log_product - factor(value, log);
@@ -207,23 +221,27 @@ impl<'a> Row<'a> {
         into[17] = finite(running.sum_before + running.highest_after);
         into[18] = finite(running.sum_before + running.lowest_after);
         into[19] = running.log_product_before + running.log_product_after;
-        into[20] = log_count;
-        into[21] = self.logarithm.at(finite(largest_other - smallest_other));
+        into[20] = self.log_count;
+        into[21] = if largest_other == largest && smallest_other == smallest {
+            self.log_spread
+        } else {
+            self.logarithm.at(finite(largest_other - smallest_other))
+        };
         into[22] = self.sum;
-        into[23] = self.log_length - 0.5 * log_count;
+        into[23] = self.log_length - 0.5 * self.log_count;
         into[24] = self.largest_log.value();
         into[25] = -self.smallest_log.without(position, count);
         into[26] = self.highest_log_product;
         into[27] = self.highest;
         into[28] = self.lowest;
         into[29] = self.before_zero;
-        into[30] = self.log_distance - 0.5 * (count.max(2) as f64 - 1.0).log2();
+        into[30] = self.log_deviation;
         into[31] = self.log_distance;
         into[32] = self.sum_of_positive;
         into[33] = self.sum_of_negative;
         into[34] = finite(self.log_sum_exp - value);
         into[35] = finite(self.log_sum_exp - smallest);
-        into[36] = log - self.logarithm.at(self.sum);
+        into[36] = log - self.log_sum;
     }
 }
 
@@ -232,14 +250,15 @@ fn factor(value: f64, log: f64) -> f64 {
     if value == 0.0 { NOTHING } else { log }
 }
 
-fn log_sum_exp(values: &[f64]) -> f64 {
-    let largest = values.iter().copied().fold(f64::MIN, f64::max);
-    let sum: f64 = values.iter().map(|value| (value - largest).exp()).sum();
+fn log_sum_exp(values: &[f64], largest: f64) -> f64 {
+    // Below this the exponential is zero in every precision.
+    let parts = values.iter().map(|value| value - largest);
+    let sum: f64 = parts.filter(|part| *part > -750.0).map(f64::exp).sum();
     largest + sum.ln()
 }
 
 fn total(values: impl Iterator<Item = f64>) -> f64 {
-    values.fold(0.0, |sum, value| finite(sum + value))
+    values.fold(0.0, |sum, value| finite(sum + value * SMALLER))
 }
 
 /// `log2` of the root of the sum of squared distances from the mean.
