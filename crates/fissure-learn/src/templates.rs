@@ -92,3 +92,53 @@ pub(crate) fn instantiate(vocabulary: &mut Vocabulary, accepted: &[Vec<Datum>]) 
     triples::add(vocabulary, &views);
     windows::add(vocabulary, &views);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fissure_rules::{Answer, Declaration};
+    use fissure_solve::rules::{BoundRule, Limits, RuleSampler};
+
+    /// Draws from each statement and against it.
+    #[test]
+    fn statements_are_kept_by_what_is_drawn_and_broken_when_asked() {
+        let sizes = Type::any_of([Type::Int, Type::list(Type::Int)]);
+        let params: Vec<Declaration> = [
+            ("input", Type::Tensor),
+            ("weight", Type::Tensor),
+            ("dim", Type::Int),
+            ("sizes", Type::list(Type::Int)),
+            ("stride", sizes.clone()),
+            ("padding", Type::any_of([sizes, Type::Str])),
+        ]
+        .map(|(name, of)| Declaration {
+            name: name.into(),
+            of,
+        })
+        .to_vec();
+        let mut vocabulary = Vocabulary::new(params.clone());
+        instantiate(&mut vocabulary, &[]);
+        assert!(vocabulary.atoms.len() > 500, "{}", vocabulary.atoms.len());
+        let broken = |rule: &BoundRule, input: &[Datum]| {
+            rule.rule.answer(input, &rule.binding) == Answer::Broken
+        };
+        let every = std::env::var("FISSURE_EVERY_STATEMENT").is_ok();
+        let step = if every { 1 } else { 9 };
+        for atom in vocabulary.atoms.iter().step_by(step) {
+            let rules = vec![atom.rule.clone()];
+            let limits = Limits::usual();
+            let mut keeping = RuleSampler::new(&params, rules.clone(), limits.clone(), 1);
+            let mut breaking = RuleSampler::breaking(&params, rules, 0, limits, 1);
+            for _ in 0..20 {
+                if let Some(input) = keeping.sample() {
+                    let broken = broken(&atom.rule, &input);
+                    assert!(!broken, "{} is broken by {input:?}", atom.body);
+                }
+                if let Some(input) = breaking.as_mut().and_then(RuleSampler::sample) {
+                    let broken = broken(&atom.rule, &input);
+                    assert!(broken, "{} is kept by {input:?}", atom.body);
+                }
+            }
+        }
+    }
+}
