@@ -25,9 +25,15 @@ const page = (() => {
 
   // Packed by gzip and written as base64: see `pack` of the program.
   const unpack = async (text) => {
-    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return new Response(stream).json();
+    const characters = atob(text);
+    const bytes = new Uint8Array(characters.length);
+    for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
+    const stream = new DecompressionStream("gzip");
+    const writer = stream.writable.getWriter();
+    // What is wrong with the data is told by the reading side.
+    writer.write(bytes).catch(() => {});
+    writer.close().catch(() => {});
+    return new Response(stream.readable).json();
   };
 
   // What an opened finding shows besides its row stands in parts, each unpacked when it is needed.
@@ -103,8 +109,10 @@ const page = (() => {
       part("Observed", make("p", { class: "quote" }, finding.observed)),
       part("Expected", make("p", { class: "quote" }, detail.expected))));
     if (detail.arguments.length) {
-      out.append(part("Input", table([["argument"], ["value"], ["matters"], ["changed alone"]],
-        detail.arguments.map((one) => [make("code", {}, one.name), make("code", {}, one.value), matters(one), one.tried]))));
+      // Where nothing was changed alone, nothing is said of it.
+      const tried = detail.arguments.some((one) => one.matters !== null);
+      out.append(part("Input", table([["argument"], ["value"], ...(tried ? [["matters"], ["changed alone"]] : [])],
+        detail.arguments.map((one) => [make("code", {}, one.name), make("code", {}, one.value), ...(tried ? [matters(one), one.tried] : [])]))));
     }
     const facts = [...detail.explanation];
     if (finding.also_through.length) facts.push("The same through " + finding.also_through.join(", ") + ".");
