@@ -1,7 +1,5 @@
 //! `fissure serve`: a dashboard that follows a run.
 
-#![expect(clippy::print_stdout, reason = "a command prints its result")]
-
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};

@@ -150,9 +150,8 @@ mod terminal;
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::process::Command;
-
-    use fissure_campaign::RunEvent;
 
     use super::terminal::{ENTER_SCREEN, LEAVE_SCREEN, Terminal};
     use super::*;
@@ -172,7 +171,7 @@ mod tests {
                 shrinking: 0,
                 confirming: 0,
             });
-            println!("nothing drawn");
+            writeln!(io::stdout(), "nothing drawn").unwrap();
             return;
         }
         let mut command = Command::new(std::env::current_exe().unwrap());
