@@ -76,20 +76,24 @@ def search(asking, kind, path, line, seconds, alone):
     session = Session({
         "file": path, "module": None, "function": None, "arguments": [], "root": folder,
         "directory": folder, "regions": False, "timeout": seconds, "own_run_timeout": 60.0,
-        "level": 3, "inputs": {}, "freeze": [], "weights": False, "strict": False,
+        "level": 4, "inputs": {}, "freeze": [], "weights": False, "strict": False,
         "output": tempfile.mkdtemp(), "registry": unstable_functions(), "config": config,
         "assertions": dict(asking.models, mode=kind)}, asking)
     first = []
 
-    def note(_):
-        """Ends the search as Ctrl-C does, once the marked line has failed."""
+    def look():
         here = [found for found in session.search.found.values()
                 if found.failure.site.line == line and found.severity != "theoretical"
                 and found.elapsed is not None]
-        if here:
+        if here and not first:
             first.append({"seconds": here[0].elapsed, "runs": session.search.runs,
                           "function": here[0].failure.site.function, "level": here[0].level,
                           "directed": "soft assertion" in here[0].label})
+
+    def note(_):
+        """Ends the search as Ctrl-C does, once the marked line has failed."""
+        look()
+        if first:
             raise KeyboardInterrupt
     session._note = note
     attempts = Search.attempts
@@ -98,6 +102,8 @@ def search(asking, kind, path, line, seconds, alone):
     try:
         if session.start():
             session.run_search()
+            # What other precisions and variations show is not noted.
+            look()
     except KeyboardInterrupt:
         pass
     finally:

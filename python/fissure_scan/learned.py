@@ -32,6 +32,9 @@ class Learned:
         """What steers a function: `learned`, `analytic`, `output` or `random`."""
         if self.mode != "best":
             return self.mode
+        if "torch" not in sys.modules:
+            # The models know torch's operations; those of other libraries are steered analytically.
+            return "analytic"
         model = self.models.get(registry.canonical(name) or name)
         return "learned" if model is not None and model["best"] else "analytic"
 
