@@ -77,7 +77,7 @@ def _labelled(subject, generator, held_out, count):
     # Poles at the whole numbers are too many for a list of regions.
     if subject.context != "element" or subject.entry.get("whole_numbers"):
         # Each context gives three samples.
-        share = {"element": 1}.get(subject.context, 3)
+        share = 1 if subject.context == "element" else 3
         return contexts.labelled(subject, generator, held_out,
                                  count // share // (2 if held_out else 1)), []
     # The held-out labels come from a grid of their own, four times as dense.

@@ -125,7 +125,6 @@ class Axis:
     def _together(self, which):
         """(which of `which`, labels, moves, steps) of the contexts that fail when all elements
         move by as many places; `steps` is the last safe number."""
-        labels = np.full(len(which), NO_CHANGE, dtype=np.uint8)
         best = np.full(len(which), np.inf)
         steps = np.zeros(len(which), dtype=np.int64)
         moves = np.zeros(len(which), dtype=np.int64)
