@@ -210,12 +210,8 @@ rule empty: {x: tensor} |= size(x) > 0
             .collect();
         assert_eq!(names, [("keyword", Place::Either), ("rest", Place::Rest)]);
         assert_eq!(errors.len(), 1);
-        assert!(
-            errors[0]
-                .to_string()
-                .contains("positional, keyword or rest"),
-            "{errors:?}"
-        );
+        assert_eq!(errors[0].to_string(), "unknown word `optional`");
+        assert_eq!(errors[0].position(text), (3, 7));
     }
 
     #[test]
