@@ -135,7 +135,7 @@ impl RuleSource {
         }
         let mut random = Random::new(key, u64::MAX);
         let seed = random.bits();
-        let mut limits = Limits::usual();
+        let mut limits = Limits::usual_of(file.api.as_deref());
         let sampler = |limits: &Limits| {
             Stream::new(RuleSampler::new(
                 &declarations,

@@ -64,3 +64,11 @@ fn tensorflow_accepts_what_shipped_rules_allow() {
     let python = fissure_testing::library_python("tensorflow", "tensorflow-cpu==2.21.0");
     accepts_what_rules_allow(python, &titles, "150");
 }
+
+#[test]
+fn jax_accepts_what_shipped_rules_allow() {
+    // Few inputs: JAX compiles for each new shape.
+    let titles = ["jax.lax.add", "jax.nn.log_softmax", "jax.numpy.argsort"];
+    let python = fissure_testing::library_python("jax", "jax==0.7.1");
+    accepts_what_rules_allow(python, &titles, "16");
+}

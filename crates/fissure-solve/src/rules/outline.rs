@@ -115,6 +115,19 @@ impl Limits {
             ..Limits::default()
         }
     }
+
+    /// The same in what a library has without being asked for more: JAX makes 64-bit tensors only
+    /// in a mode of its own, and rules are learned without it.
+    pub fn usual_of(api: Option<&str>) -> Self {
+        use Dtype::{Bfloat16, Bool, Complex64, Float16, Float32, Int8, Int16, Int32, Uint8};
+        let mut limits = Limits::usual();
+        if api.is_some_and(|api| api.starts_with("jax.")) {
+            limits.dtypes = DtypeSet::of([
+                Bool, Uint8, Int8, Int16, Int32, Float16, Bfloat16, Float32, Complex64,
+            ]);
+        }
+        limits
+    }
 }
 
 /// What the rules ask of a parameter beyond its shape.
