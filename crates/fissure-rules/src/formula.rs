@@ -152,6 +152,11 @@ impl ElementFact {
         ElementFact::PositiveDefinite,
     ];
 
+    /// Can hold only where the last two dimensions are equal.
+    pub fn is_of_square_matrices(self) -> bool {
+        matches!(self, ElementFact::Symmetric | ElementFact::PositiveDefinite)
+    }
+
     /// Makes sense of a list of numbers too.
     pub fn fits_lists(self) -> bool {
         matches!(

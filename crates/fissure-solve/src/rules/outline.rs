@@ -310,16 +310,21 @@ impl Values<'_> {
                     .unwrap_or_else(String::new),
             ),
             Outline::Tensor(tensor) => {
-                let shape = tensor.dims.iter().map(|dim| self.number(*dim) as u64);
-                let mut facts = TensorFacts::new(self.dtype(tensor.dtype), shape.collect());
+                let shape: Vec<u64> = tensor
+                    .dims
+                    .iter()
+                    .map(|dim| self.number(*dim) as u64)
+                    .collect();
+                let square = matches!(shape[..], [.., height, width] if height == width);
+                let mut facts = TensorFacts::new(self.dtype(tensor.dtype), shape);
                 facts.bounds = tensor.bounds.map(|(low, high)| {
                     let number = |variable| Number::Int(self.number(variable) as i64);
                     (number(low), number(high))
                 });
-                let holding = tensor
-                    .facts
-                    .iter()
-                    .filter(|(_, variable)| self.option(*variable) == 1);
+                // A choice that rules leave open may say more than the shape allows.
+                let holding = tensor.facts.iter().filter(|(fact, variable)| {
+                    self.option(*variable) == 1 && (square || !fact.is_of_square_matrices())
+                });
                 facts.facts = FactSet::of(holding.map(|(fact, _)| *fact));
                 Datum::Tensor(facts)
             }

@@ -123,6 +123,21 @@ fn texts_lists_facts_and_optional_parameters_are_drawn() {
 }
 
 #[test]
+fn only_square_matrices_are_said_to_be_symmetric() {
+    for text in [
+        "param x: tensor\nrule x: not symmetric(x) and ndim(x) = 2\n",
+        "param x: tensor\nrule x: positive_definite(x) or ndim(x) > 1\n",
+    ] {
+        let (_, rules) = load(text);
+        let inputs = draw(&mut sampler(text, 1), 300);
+        assert_eq!(inputs.len(), 300, "{text}");
+        for input in &inputs {
+            assert!(!broken(&rules[0], input), "{text}: {input:?}");
+        }
+    }
+}
+
+#[test]
 fn an_input_can_break_exactly_one_rule() {
     for text in FILES {
         let (params, rules) = load(text);
