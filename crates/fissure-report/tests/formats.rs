@@ -127,7 +127,7 @@ fn in_the_page_hostile_text_is_only_text() {
         "the lists, one part of the texts and the program"
     );
     assert_eq!(page.matches("</script").count(), 3);
-    for outside in ["http://", "https://", "//cdn", "@import", "src="] {
+    for outside in ["http://", "https://", "//cdn", "@import", "src=\""] {
         let page = page.replace("http://www.w3.org/2000/svg", "");
         let markup = page.split("<script type").next().unwrap();
         assert!(!markup.contains(outside), "{outside}");
