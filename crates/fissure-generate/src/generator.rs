@@ -7,6 +7,7 @@ use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
+use crate::proposers::Proposers;
 use crate::rules::{self, RuleSource, RulesError};
 use crate::unguided::types_only;
 
@@ -47,7 +48,7 @@ enum Source {
     Constraints(Box<Solver>),
     Rules(Box<RuleSource>),
     /// Inputs satisfy both; a violating one breaks one thing of one of them.
-    Both(Box<Solver>, Box<RuleSource>),
+    Both(Box<Solver>, Box<RuleSource>, Proposers),
 }
 
 /// Makes the inputs of one API.
@@ -128,7 +129,7 @@ impl Generator {
     /// Tells whether the library accepted an input. To be called in the order of the numbers and
     /// at a point of the sequence that does not depend on timing; numbers may be left out.
     pub fn observe(&mut self, number: u64, accepted: bool) {
-        if let Source::Constraints(solver) | Source::Both(solver, _) = &mut self.source {
+        if let Source::Constraints(solver) | Source::Both(solver, ..) = &mut self.source {
             solver.observe(number, accepted);
         }
     }
@@ -150,8 +151,8 @@ impl Generator {
                 concrete_input(number, conforming, random)
             }
             Source::Rules(rules) => rules.conform(number, random),
-            Source::Both(solver, rules) => {
-                let common = common_input(number, solver, rules, &self.checker, random);
+            Source::Both(solver, rules, proposers) => {
+                let common = proposers.common(number, solver, rules, &self.checker, random);
                 common.unwrap_or_else(|| rules.conform(number, random))
             }
         };
@@ -165,10 +166,10 @@ impl Generator {
         let only_rule = self.options.break_rule.is_some();
         match &mut self.source {
             Source::Rules(rules) => rules.break_one(number, random),
-            Source::Both(_, rules) if only_rule || random.chance(0.5) => {
+            Source::Both(_, rules, _) if only_rule || random.chance(0.5) => {
                 rules.break_one(number, random)
             }
-            Source::Constraints(solver) | Source::Both(solver, _) => {
+            Source::Constraints(solver) | Source::Both(solver, ..) => {
                 let limit = self.options.max_tensor_bytes;
                 break_constraint(number, solver, &self.checker, limit, random)
             }
@@ -201,7 +202,7 @@ impl Generator {
         match &mut self.source {
             // The outcome now says little about the choices.
             Source::Constraints(solver) => solver.forget(input.number),
-            Source::Rules(rules) | Source::Both(_, rules) => {
+            Source::Rules(rules) | Source::Both(_, rules, _) => {
                 if let Some(before) = before.filter(|_| !rules.allows(input)) {
                     *input = before;
                 }
@@ -260,33 +261,16 @@ fn source(
     let Some(mut rules) = rules else {
         return Ok(Source::Constraints(solver));
     };
-    let common = (0..COMMON_ATTEMPTS)
-        .any(|_| common_input(0, &mut solver, &mut rules, checker, &mut random).is_some());
+    let mut proposers = Proposers::default();
+    let common = (0..COMMON_ATTEMPTS).any(|_| {
+        let input = proposers.common(0, &mut solver, &mut rules, checker, &mut random);
+        input.is_some()
+    });
     if common {
-        Ok(Source::Both(solver, rules))
+        Ok(Source::Both(solver, rules, proposers))
     } else {
         Err(GenerateReason::Rules(RulesError::NothingInCommon))
     }
-}
-
-/// An input that satisfies the constraint file and the rules. Rules say more, so they propose
-/// first; where the file forbids most of what they propose, the file does.
-fn common_input(
-    number: u64,
-    solver: &mut Solver,
-    rules: &mut RuleSource,
-    checker: &Checker,
-    random: &mut Random,
-) -> Option<ConcreteInput> {
-    let conforming = |input: &ConcreteInput| checker.check(input).is_empty();
-    rules.draw(number, random, &conforming).or_else(|| {
-        (0..VIOLATE_ATTEMPTS).find_map(|_| {
-            let proposal = solver.conform(number, random);
-            solver.forget(number);
-            let input = concrete_input(number, proposal, random);
-            rules.allows(&input).then_some(input)
-        })
-    })
 }
 
 fn break_constraint(

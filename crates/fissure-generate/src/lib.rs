@@ -9,7 +9,9 @@ mod elements;
 mod generator;
 mod mutate;
 mod options;
+mod proposers;
 mod rules;
+mod stream;
 mod unguided;
 
 pub use construct::concrete_input;

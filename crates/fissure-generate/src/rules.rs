@@ -7,15 +7,20 @@ use fissure_solve::rules::{BoundRule, Limits, RuleSampler, abstract_value, contr
 
 use crate::call_form::CallForm;
 use crate::construct::concrete_input;
+use crate::stream::Stream;
 
 /// Draws before an input is given up.
 const ATTEMPTS: u32 = 64;
 /// Draws after which a rule that was never broken alone is left in peace.
 const HOPELESS: u32 = 192;
-/// Inputs that are remembered, to be given again with other elements when there are no others.
-const REMEMBERED: usize = 1024;
-/// Inputs after which a sampler forgets what it gave, so that a run without end stays small.
-const FORGET: u64 = 1 << 20;
+/// Share of rule-breaking inputs for which rules are looked at that were never broken alone so far,
+/// and the work of one look: a rule that follows from the others, or nearly, must not take the time
+/// of all.
+const EXPLORING: f64 = 0.25;
+const LOOK: u64 = 10_000;
+/// Looks for one input, and the work after which such a rule is left in peace.
+const LOOKS: u32 = 4;
+const HOPELESS_WORK: u64 = 1_000_000;
 
 /// Why rules give no inputs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,42 +43,6 @@ pub enum RulesError {
     Unbreakable(String),
 }
 
-/// A sampler, and what it gave.
-struct Stream {
-    sampler: RuleSampler,
-    given: u64,
-    remembered: Vec<Vec<Datum>>,
-    exhausted: bool,
-}
-
-impl Stream {
-    fn new(sampler: RuleSampler) -> Self {
-        Stream {
-            sampler,
-            given: 0,
-            remembered: Vec::new(),
-            exhausted: false,
-        }
-    }
-
-    fn next(&mut self, random: &mut Random) -> Option<Vec<Datum>> {
-        if !self.exhausted {
-            if let Some(data) = self.sampler.sample() {
-                self.given += 1;
-                if self.given.is_multiple_of(FORGET) {
-                    self.sampler.forget();
-                }
-                if self.remembered.len() < REMEMBERED {
-                    self.remembered.push(data.clone());
-                }
-                return Some(data);
-            }
-            self.exhausted = true;
-        }
-        (!self.remembered.is_empty()).then(|| random.pick(&self.remembered).clone())
-    }
-}
-
 /// A rule to break.
 struct Breaking {
     rule: usize,
@@ -81,6 +50,17 @@ struct Breaking {
     stream: Option<Stream>,
     draws: u32,
     exact: u32,
+}
+
+impl Breaking {
+    /// Never broken alone, and not for want of trying.
+    fn is_hopeless(&self) -> bool {
+        let given_up = self
+            .stream
+            .as_ref()
+            .is_none_or(|stream| stream.is_exhausted() || stream.sampler.work() >= HOPELESS_WORK);
+        self.exact == 0 && (given_up || self.draws >= HOPELESS)
+    }
 }
 
 /// Draws the inputs of one API from its rules.
@@ -145,11 +125,11 @@ impl RuleSource {
             ))
         };
         let mut conforming = sampler(&limits);
-        if conforming.next(&mut random).is_none() {
+        if conforming.first().is_none() {
             // Rules about the rarer dtypes, or about large sizes.
             limits = Limits::default();
             conforming = sampler(&limits);
-            if conforming.next(&mut random).is_none() {
+            if conforming.first().is_none() {
                 let against = contradiction(&declarations, &rules, &limits);
                 let against = against.into_iter().map(|rule| names[rule].clone());
                 return Err(RulesError::Contradiction(against.collect()));
@@ -175,7 +155,7 @@ impl RuleSource {
             conforming,
             fallback: None,
         };
-        let first = (0..ATTEMPTS).find_map(|_| source.draw(0, &mut random, &|_| true));
+        let first = (0..ATTEMPTS).find_map(|_| source.draw(0, &mut random));
         source.fallback = Some(first.ok_or(RulesError::NoInput)?);
         Ok(source)
     }
@@ -199,7 +179,7 @@ impl RuleSource {
 
     /// An input that satisfies all rules.
     pub fn conform(&mut self, number: u64, random: &mut Random) -> ConcreteInput {
-        let drawn = self.draw(number, random, &|_| true);
+        let drawn = self.draw(number, random);
         let fallback = || self.fallback.clone();
         let mut input = drawn
             .or_else(fallback)
@@ -208,33 +188,42 @@ impl RuleSource {
         input
     }
 
-    /// An input that satisfies all rules and what is asked besides; `None` when no draw does.
-    pub fn draw(
-        &mut self,
-        number: u64,
-        random: &mut Random,
-        besides: &dyn Fn(&ConcreteInput) -> bool,
-    ) -> Option<ConcreteInput> {
-        (0..ATTEMPTS).find_map(|_| {
-            let data = self.conforming.next(random)?;
-            let input = self.concrete(number, &data, Intent::Conform, random)?;
-            (self.allows(&input) && besides(&input)).then_some(input)
-        })
+    /// An input that satisfies all rules; `None` when no draw does.
+    fn draw(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        (0..ATTEMPTS).find_map(|_| self.propose(number, random))
+    }
+
+    /// One draw of an input that satisfies all rules; `None` when its elements could not be made
+    /// to.
+    pub fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        let data = self.conforming.next(random)?;
+        let input = self.concrete(number, &data, Intent::Conform, random)?;
+        self.allows(&input).then_some(input)
     }
 
     /// An input that breaks one rule and satisfies all others; `None` when no draw does.
     pub fn break_one(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        let mut looks = 0;
         for _ in 0..ATTEMPTS {
-            if self.breaking.is_empty() {
-                return None;
-            }
-            let at = random.index(self.breaking.len());
-            let broken = self.breaking[at].rule;
-            let data = self.stream(at).and_then(|stream| stream.next(random));
+            let at = self.rule_to_break(looks < LOOKS && random.chance(EXPLORING), random)?;
+            let proven = self.breaking[at].exact > 0;
+            let stream = self.stream(at);
+            let data = match stream {
+                Some(stream) if proven => stream.next(random),
+                Some(stream) => stream.look(LOOK),
+                None => None,
+            };
             let Some(data) = data else {
-                self.breaking.swap_remove(at);
+                if self.breaking[at].is_hopeless() {
+                    self.breaking.swap_remove(at);
+                }
+                looks += 1;
+                if looks >= LOOKS && !self.breaking.iter().any(|breaking| breaking.exact > 0) {
+                    return None;
+                }
                 continue;
             };
+            let broken = self.breaking[at].rule;
             let intent = Intent::BreakRule {
                 rule: self.names[broken].clone(),
             };
@@ -247,11 +236,22 @@ impl RuleSource {
             if input.is_some() {
                 return input;
             }
-            if breaking.exact == 0 && breaking.draws >= HOPELESS {
+            if breaking.is_hopeless() {
                 self.breaking.swap_remove(at);
             }
         }
         None
+    }
+
+    /// One of the rules that were broken before, or one of the others; `None` when none is left.
+    fn rule_to_break(&self, explore: bool, random: &mut Random) -> Option<usize> {
+        let choose = |proven: bool, random: &mut Random| {
+            let is = |at: &usize| (self.breaking[*at].exact > 0) == proven;
+            let count = (0..self.breaking.len()).filter(is).count();
+            let at = random.index(count);
+            (0..self.breaking.len()).filter(is).nth(at)
+        };
+        choose(!explore, random).or_else(|| choose(explore, random))
     }
 
     /// The arguments have the declared types and satisfy all rules.

@@ -137,6 +137,20 @@ fn every_violating_input_breaks_exactly_the_rule_that_it_names() {
 }
 
 #[test]
+fn a_rule_that_follows_from_the_others_does_not_keep_them_from_being_broken() {
+    let rules = format!("{INDEX}rule follows: size(input) > 0 => ndim(input) * size(input) >= 1\n");
+    let mut seen = std::collections::BTreeSet::new();
+    for input in inputs(&spec(&rules), options(Mode::Violate), 400) {
+        let Intent::BreakRule { rule } = input.intent else {
+            panic!("{:?} breaks no rule", input.intent);
+        };
+        seen.insert(rule);
+    }
+    assert!(!seen.contains("follows"), "{seen:?}");
+    assert!(seen.len() >= 5, "{seen:?}");
+}
+
+#[test]
 fn one_rule_can_be_chosen_and_a_wrong_name_is_told_with_the_right_ones() {
     let chosen = |name: &str| GenerateOptions {
         break_rule: Some(name.to_owned()),

@@ -22,7 +22,7 @@ impl Interval {
     };
 
     pub fn constant(value: f64) -> Self {
-        let step = if value.fract() == 0.0 { 1.0 } else { 0.0 };
+        let step = if floor(value) == value { 1.0 } else { 0.0 };
         Interval {
             low: value,
             high: value,
@@ -32,8 +32,8 @@ impl Interval {
 
     pub fn whole(low: f64, high: f64) -> Self {
         Interval {
-            low: (low - SLACK).ceil(),
-            high: (high + SLACK).floor(),
+            low: ceil(low - SLACK),
+            high: floor(high + SLACK),
             step: 1.0,
         }
     }
@@ -61,9 +61,16 @@ impl Interval {
     pub fn contains(self, value: f64) -> bool {
         self.low <= value
             && value <= self.high
-            && (self.step == 0.0
-                || !self.low.is_finite()
-                || ((value - self.low) / self.step).fract() == 0.0)
+            && (self.step == 0.0 || !self.low.is_finite() || self.is_on_stride(value))
+    }
+
+    fn is_on_stride(self, value: f64) -> bool {
+        let distance = value - self.low;
+        if self.step == 1.0 {
+            return floor(distance) == distance;
+        }
+        let steps = distance / self.step;
+        floor(steps) == steps
     }
 
     /// The value on the stride nearest below (or at) the given one.
@@ -72,14 +79,14 @@ impl Interval {
         if self.step == 0.0 || !self.low.is_finite() {
             return value;
         }
-        self.low + ((value - self.low) / self.step).floor() * self.step
+        self.low + floor((value - self.low) / self.step) * self.step
     }
 
     /// Both ends back on the stride after `high` or the stride changed.
     fn aligned(mut self) -> Self {
         if self.step > 0.0 && self.low.is_finite() && self.high.is_finite() && self.low < self.high
         {
-            self.high = self.low + ((self.high - self.low) / self.step + SLACK).floor() * self.step;
+            self.high = self.low + floor((self.high - self.low) / self.step + SLACK) * self.step;
         }
         self
     }
@@ -150,8 +157,8 @@ impl Interval {
     pub fn floor_divide(self, other: Interval) -> Interval {
         let exact = self.divide(other);
         Interval {
-            low: exact.low.floor(),
-            high: exact.high.floor(),
+            low: floor(exact.low),
+            high: floor(exact.high),
             step: 1.0,
         }
     }
@@ -241,14 +248,35 @@ impl Interval {
                 }
             }
         }
-        let low = (other.low - SLACK).ceil();
+        let low = ceil(other.low - SLACK);
         if low > result.low {
-            let steps = ((low - result.low) / result.step).ceil();
+            let steps = ceil((low - result.low) / result.step);
             result.low += steps * result.step;
         }
-        result.high = result.high.min((other.high + SLACK).floor());
+        result.high = result.high.min(floor(other.high + SLACK));
         result.aligned()
     }
+}
+
+/// The largest whole number not above `value`. The standard function is a call on processors that
+/// need not have an instruction for it, and propagation does little else.
+fn floor(value: f64) -> f64 {
+    /// Every number of this size is whole.
+    const WHOLE: f64 = (1u64 << 52) as f64;
+    if value.abs() < WHOLE {
+        let towards_zero = value as i64 as f64;
+        if towards_zero > value {
+            towards_zero - 1.0
+        } else {
+            towards_zero
+        }
+    } else {
+        value
+    }
+}
+
+fn ceil(value: f64) -> f64 {
+    -floor(-value)
 }
 
 /// 0 times anything is 0, also at infinity.
@@ -266,6 +294,9 @@ fn combined_step(a: Interval, b: Interval) -> f64 {
 }
 
 fn greatest_common_divisor(mut a: f64, mut b: f64) -> f64 {
+    if a == 1.0 || b == 1.0 {
+        return 1.0;
+    }
     while b > 0.0 {
         (a, b) = (b, a % b);
     }
@@ -328,6 +359,18 @@ mod tests {
             product.modulo(Interval::constant(3.0)),
             Interval::constant(0.0)
         );
+    }
+
+    #[test]
+    fn rounding_is_that_of_the_standard_library() {
+        let large = (1u64 << 53) as f64;
+        for value in [0.0, 0.5, 1.0, 1.5, 2.999, large, 1e300, f64::INFINITY] {
+            for value in [value, -value] {
+                assert_eq!(floor(value), value.floor(), "{value}");
+                assert_eq!(ceil(value), value.ceil(), "{value}");
+            }
+        }
+        assert!(floor(f64::NAN).is_nan());
     }
 
     #[test]

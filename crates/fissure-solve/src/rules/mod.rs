@@ -68,6 +68,12 @@ const STEPS: usize = 256;
 const FRUITLESS: u32 = 192;
 /// After so many in a row it draws from twice the range.
 const WIDEN: u32 = 12;
+/// Structures at the start, and how many there are before further ones become rare.
+const FIRST: usize = 8;
+const MANY: usize = 64;
+/// What comparing one choice of a structure with one rule counts as, in constraints of a search
+/// looked at; both take about the same time then.
+const COMPARING: u64 = 16;
 
 /// Draws inputs that satisfy all rules, each at most once. Same rules, same seed: same inputs.
 pub struct RuleSampler {
@@ -79,6 +85,16 @@ pub struct RuleSampler {
     search: Search,
     random: Random,
     seen: HashSet<u64, BuildHasherDefault<AlreadyHashed>>,
+}
+
+/// What [`RuleSampler::sample_within`] came to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawn {
+    Input(Vec<Datum>),
+    /// There is none that was not given before, or none that this sampler finds.
+    Exhausted,
+    /// The work was up; the next call goes on.
+    Unfinished,
 }
 
 struct Compiled {
@@ -137,14 +153,32 @@ impl RuleSampler {
 
     /// The next input, one argument for each parameter; `None` when no further one is found.
     pub fn sample(&mut self) -> Option<Vec<Datum>> {
+        match self.sample_within(u64::MAX) {
+            Drawn::Input(input) => Some(input),
+            Drawn::Exhausted | Drawn::Unfinished => None,
+        }
+    }
+
+    /// Work done so far: the same for the same seed on every machine.
+    pub fn work(&self) -> u64 {
+        self.search.work + COMPARING * self.rules.len() as u64 * self.structures.compared
+    }
+
+    /// The next input, if it is found before the sampler has done so much work in all.
+    pub fn sample_within(&mut self, work: u64) -> Drawn {
         loop {
-            self.discover();
-            if self.alive.is_empty() {
-                return None;
+            if self.work() >= work {
+                return Drawn::Unfinished;
             }
-            let at = self.random.index(self.alive.len());
+            if !self.discover() {
+                continue;
+            }
+            if self.alive.is_empty() {
+                return Drawn::Exhausted;
+            }
+            let at = self.choose();
             match self.draw(self.alive[at]) {
-                Some(input) => return Some(input),
+                Some(input) => return Drawn::Input(input),
                 None => {
                     let compiled = &mut self.compiled[self.alive[at]];
                     compiled.fruitless += 1;
@@ -174,22 +208,37 @@ impl RuleSampler {
         self.alive.len()
     }
 
-    /// Compiles a few more structures: many at the start, then now and then while there are any.
-    fn discover(&mut self) {
-        let wanted = 64 + self.seen.len() / 64;
-        while self.compiled.len() < wanted || self.alive.is_empty() {
-            let Some(mut problem) = self.structures.next(&self.rules, &mut self.random) else {
-                return;
-            };
-            let possible = self.search.prepare(&mut problem);
-            if possible {
-                self.alive.push(self.compiled.len());
-            }
-            self.compiled.push(Compiled {
-                problem,
-                fruitless: 0,
-                reach: 1.0,
-            });
+    /// Compiles one more structure if there are few for what was given; `false`: there may be need
+    /// of another. Most APIs of a campaign get few inputs, so not all are made at the start.
+    fn discover(&mut self) -> bool {
+        let given = self.seen.len();
+        let wanted = (FIRST + given / 2).min(MANY + given / 64);
+        if self.compiled.len() >= wanted && !self.alive.is_empty() {
+            return true;
+        }
+        let Some(mut problem) = self.structures.next(&self.rules, &mut self.random) else {
+            return true;
+        };
+        if self.search.prepare(&mut problem) {
+            self.alive.push(self.compiled.len());
+        }
+        self.compiled.push(Compiled {
+            problem,
+            fruitless: 0,
+            reach: 1.0,
+        });
+        false
+    }
+
+    /// Of two structures the one that last gave something.
+    fn choose(&mut self) -> usize {
+        let mut pick = || self.random.index(self.alive.len());
+        let (one, other) = (pick(), pick());
+        let fruitless = |at: usize| self.compiled[self.alive[at]].fruitless;
+        if fruitless(other) < fruitless(one) {
+            other
+        } else {
+            one
         }
     }
 

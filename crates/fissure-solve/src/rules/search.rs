@@ -29,6 +29,8 @@ pub(crate) struct Search {
     scratch: Scratch,
     steps: usize,
     reach: f64,
+    /// Constraints looked at so far, in all searches.
+    pub work: u64,
 }
 
 /// Where a decision can be taken back to.
@@ -116,6 +118,7 @@ impl Search {
         let mut left = 64 + 16 * self.domains.len();
         while let Some(atom) = self.queue.pop() {
             self.queued[atom as usize] = false;
+            self.work += 1;
             left = left.saturating_sub(1);
             if !self.active[atom as usize] || left == 0 {
                 continue;
@@ -185,6 +188,7 @@ impl Search {
             let mut count = 0;
             let mut satisfied = false;
             for (position, option) in options.iter().enumerate().take(open.len()) {
+                self.work += 1;
                 match problem.known(option, &self.domains, &self.masks, &mut self.scratch) {
                     Known::True => {
                         satisfied = true;

@@ -16,7 +16,7 @@ use crate::rules::problem::Problem;
 use crate::rules::specialise::{Specialiser, Unsupported};
 
 /// Structures drawn in vain before there are said to be no more.
-const ATTEMPTS: usize = 400;
+const ATTEMPTS: usize = 128;
 /// Texts that no rule names, so that free texts occur.
 const FREE_TEXTS: usize = 12;
 
@@ -32,6 +32,8 @@ pub(crate) struct Structures {
     /// Rules that cannot become constraints.
     tested: Vec<usize>,
     exhausted: bool,
+    /// Choices for a parameter that were compared with the rules so far.
+    pub compared: u64,
 }
 
 impl Structures {
@@ -85,6 +87,7 @@ impl Structures {
             given: HashSet::new(),
             tested: Vec::new(),
             exhausted: false,
+            compared: 0,
         };
         structures.keep_possible(rules);
         structures.alternatives = structures
@@ -183,6 +186,7 @@ impl Structures {
             let mut decided = false;
             for offset in 0..self.choices[param].len() {
                 let position = (start + offset) % self.choices[param].len();
+                self.compared += 1;
                 let before = variables.clone();
                 let outline = self.build(&mut variables, param, &self.choices[param][position]);
                 outlines[param] = Some(outline);

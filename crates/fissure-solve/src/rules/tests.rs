@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use fissure_rules::{Answer, Datum, Declaration, Precedence, check, read_file};
 
-use crate::rules::{BoundRule, Limits, RuleSampler, contradiction};
+use crate::rules::{BoundRule, Drawn, Limits, RuleSampler, contradiction};
 
 const FILES: [&str; 5] = [
     include_str!("../../benches/rules/le.rules"),
@@ -66,6 +66,25 @@ fn the_same_seed_gives_the_same_inputs_and_another_one_others() {
         let first = draw(&mut sampler(text, 1), 200);
         assert_eq!(first, draw(&mut sampler(text, 1), 200));
         assert_ne!(first, draw(&mut sampler(text, 2), 200));
+    }
+}
+
+#[test]
+fn a_sampler_that_is_stopped_goes_on_where_it_was() {
+    for text in FILES {
+        let whole = draw(&mut sampler(text, 1), 100);
+        let mut stopped = 0;
+        let mut sampler = sampler(text, 1);
+        let mut inputs = Vec::new();
+        while inputs.len() < 100 {
+            match sampler.sample_within(sampler.work() + 1) {
+                Drawn::Input(input) => inputs.push(input),
+                Drawn::Unfinished => stopped += 1,
+                Drawn::Exhausted => panic!("{text} has more inputs"),
+            }
+        }
+        assert_eq!(inputs, whole, "{text}");
+        assert!(stopped > 0, "{text}");
     }
 }
 
