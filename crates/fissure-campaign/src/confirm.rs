@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fissure_execute::ScriptOptions;
 use fissure_model::{Finding, OutcomeKind};
@@ -21,9 +21,14 @@ const START: Duration = Duration::from_secs(5);
 /// A finding and the API's position in the run.
 type Job = (usize, Box<Finding>);
 
-/// What came of the attempt: the finding with its reproduction filled in, or why it could not be
-/// tried.
-pub type Confirmed = (usize, Box<Finding>, Result<(), String>);
+/// What came of the attempt.
+pub struct Confirmed {
+    pub at: usize,
+    /// With its reproduction filled in, unless it could not be tried.
+    pub finding: Box<Finding>,
+    pub outcome: Result<(), String>,
+    pub elapsed: Duration,
+}
 
 pub struct Confirmer {
     jobs: Option<Sender<Job>>,
@@ -105,7 +110,7 @@ fn work(
             Ok(queue) => queue.recv(),
             Err(_) => return,
         };
-        let Ok((lane, mut finding)) = job else { return };
+        let Ok((at, mut finding)) = job else { return };
         let package = &finding.api.package;
         // Asked once for all findings of a run.
         let known = known.get_or_init(|| {
@@ -114,6 +119,7 @@ fn work(
                 ..Facts::default()
             })
         });
+        let begin = Instant::now();
         finding.environment.clone_from(&known.environment);
         let script_options = limits(&finding, known, &options.script);
         let mut run = |script: &Path, limit: MemoryLimit| {
@@ -126,7 +132,13 @@ fn work(
         let outcome = fissure_triage::confirm(&mut finding, &mut run, options.runs)
             .map(|_| ())
             .map_err(|error| with_causes(&error));
-        if results.send((lane, finding, outcome)).is_err() {
+        let confirmed = Confirmed {
+            at,
+            finding,
+            outcome,
+            elapsed: begin.elapsed(),
+        };
+        if results.send(confirmed).is_err() {
             return;
         }
     }

@@ -16,30 +16,11 @@ use crate::keep::Keeper;
 use crate::rejections::{BatchRejections, Rejections};
 use crate::restore::{RestoredBatch, RestoredLane};
 use crate::schedule::{LAG, batch_len};
+use crate::settled::Settled;
 use crate::turn::Turn;
 use crate::{
     ApiSummary, BehaviourCounts, EndReason, OracleTally, Part, RunOptions, StoreError, Tally,
 };
-
-/// What came back of a batch and waits for its turn in the sequence.
-struct Settled {
-    /// Number and whether it was accepted, of every input.
-    outcomes: Vec<(u64, bool)>,
-    /// The accepted inputs, if any may be judged.
-    accepted: Vec<ConcreteInput>,
-    /// Inputs whose results ask for certain oracles.
-    asking: Vec<(Arc<[String]>, ConcreteInput)>,
-}
-
-impl Settled {
-    /// Keeps the input for the oracle that its outcome asks for, if it asks for one.
-    fn ask(&mut self, api: &Api, input: &ConcreteInput, kind: OutcomeKind) {
-        if let Some(oracle) = fissure_judge::asks_for(api, input, kind) {
-            let oracles = Arc::from([oracle.to_owned()]);
-            self.asking.push((oracles, input.clone()));
-        }
-    }
-}
 
 pub struct Lane {
     pub api: Arc<Api>,
@@ -118,6 +99,12 @@ impl Lane {
         if let Some(turn) = &mut self.turn {
             turn.weigh(weight);
         }
+    }
+
+    /// Gives the API so much time from now on, if it would have more.
+    pub fn limit_time(&mut self, time: Duration) {
+        let limit = self.clock.elapsed() + time;
+        self.max_time = Some(self.max_time.map_or(limit, |own| own.min(limit)));
     }
 
     /// Judges inputs that exist already; generates none.
@@ -343,11 +330,7 @@ impl Lane {
         executions: &[Execution],
         busy: Duration,
     ) -> Result<(), StoreError> {
-        let mut settled = Settled {
-            outcomes: Vec::with_capacity(executions.len()),
-            accepted: Vec::new(),
-            asking: Vec::new(),
-        };
+        let mut settled = Settled::with_capacity(executions.len());
         for (input, execution) in inputs.into_iter().zip(executions) {
             if let Some(keeper) = &mut self.keeper {
                 keeper.keep(&self.api, &input, execution)?;
@@ -359,12 +342,7 @@ impl Lane {
             {
                 self.rejections.count(&exception.class, &exception.message);
             }
-            let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
-            settled.outcomes.push((execution.number, accepted));
-            settled.ask(&self.api, &input, kind);
-            if accepted && self.judging.is_on() {
-                settled.accepted.push(input);
-            }
+            settled.add(&self.api, input, kind, self.judging.is_on());
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.flush()?;
@@ -388,20 +366,11 @@ impl Lane {
         inputs: Vec<ConcreteInput>,
         batch: &RestoredBatch,
     ) {
-        let mut settled = Settled {
-            outcomes: Vec::with_capacity(inputs.len()),
-            accepted: Vec::new(),
-            asking: Vec::new(),
-        };
+        let mut settled = Settled::with_capacity(inputs.len());
         for (input, kind) in inputs.into_iter().zip(&batch.outcomes) {
             self.tally.add(*kind, &input.intent);
             self.behaviour.observe(&input, *kind);
-            let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
-            settled.outcomes.push((input.number, accepted));
-            settled.ask(&self.api, &input, *kind);
-            if accepted && self.judging.is_on() {
-                settled.accepted.push(input);
-            }
+            settled.add(&self.api, input, *kind, self.judging.is_on());
         }
         self.rejections.restore(&batch.rejections);
         self.busy += Duration::from_secs_f64(batch.busy.max(0.0));

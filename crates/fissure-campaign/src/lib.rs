@@ -27,6 +27,7 @@ mod restore;
 mod run;
 mod saved;
 mod schedule;
+mod settled;
 mod shard_progress;
 mod shrinker;
 pub mod slurm;

@@ -4,6 +4,7 @@ mod batches;
 mod findings;
 mod fold;
 mod lanes;
+mod pace;
 mod triage;
 
 use std::collections::{HashMap, VecDeque};
@@ -26,6 +27,7 @@ use crate::{
     ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, SavedInputs, StoreError,
 };
 use batches::Handed;
+use pace::Pace;
 
 /// How often the loop looks up from waiting, for the clock and for the user's Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
@@ -140,6 +142,7 @@ impl Campaign<'_> {
             script: self.script,
             shrinker: self.shrink.map(Shrinker::start),
             confirmer,
+            pace: Pace::new(),
             collector: Collector::default(),
             lanes: HashMap::new(),
             parked: VecDeque::new(),
@@ -180,6 +183,8 @@ struct Run<'a> {
     script: ScriptOptions,
     shrinker: Option<Shrinker>,
     confirmer: Confirmer,
+    /// How long triage takes.
+    pace: Pace,
     collector: Collector,
     /// APIs under way.
     lanes: HashMap<usize, Lane>,
@@ -252,8 +257,8 @@ impl Run<'_> {
                 self.lanes.values_mut().for_each(Lane::interrupt);
                 self.pool.cancel();
             }
-            if let Some(limit) = self.options.total_time
-                && self.clock.elapsed() >= limit
+            if let Some(end) = self.fuzzing_ends()
+                && self.clock.elapsed() >= end
             {
                 self.lanes.extend(self.parked.drain(..));
                 self.lanes.values_mut().for_each(Lane::expire);

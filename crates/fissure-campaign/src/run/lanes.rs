@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fissure_generate::Generator;
 
@@ -39,7 +40,10 @@ impl Run<'_> {
                 continue;
             }
             match self.prepare(at, restored)? {
-                Ok(lane) => {
+                Ok(mut lane) => {
+                    if let Some(share) = self.share_of_rest(at) {
+                        lane.limit_time(share);
+                    }
                     self.folder.append(&Record::Started {
                         at,
                         api: api.title.clone(),
@@ -50,6 +54,17 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An equal share of the time that is left to fuzzing, where it is limited: earlier APIs may
+    /// have taken more than theirs by hangs.
+    fn share_of_rest(&self, at: usize) -> Option<Duration> {
+        let rest = self.fuzzing_ends()?.saturating_sub(self.clock.elapsed());
+        let weight = |at: &usize| self.options.division.weight(*at);
+        let left = self.waiting.iter().chain(self.lanes.keys());
+        let all: f64 = weight(&at) + left.map(weight).sum::<f64>();
+        let together = (self.options.workers + 1) as f64;
+        Some(rest.mul_f64((together * weight(&at) / all.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)))
     }
 
     pub(super) fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {

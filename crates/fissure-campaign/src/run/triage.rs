@@ -8,7 +8,6 @@ use fissure_triage::{Candidate, Replay, Signature};
 
 use super::{CampaignError, Run, Source};
 use crate::RunEvent;
-use crate::confirm::Confirmed;
 use crate::record::Record;
 use crate::replayer::{StoredFinding, replay_finding, stored_findings};
 use crate::shrinker::{ShrinkEvent, Shrinker};
@@ -30,7 +29,7 @@ impl Run<'_> {
             };
             let finding = Box::new(self.finding(at, candidate, &signature));
             if finding.verdict.note {
-                self.report((at, finding, Ok(())))?;
+                self.report(at, finding, Ok(()))?;
             } else {
                 match &mut self.shrinker {
                     Some(shrinker) => {
@@ -55,6 +54,17 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// When fuzzing has to end for the whole run to end at its limit.
+    pub(super) fn fuzzing_ends(&self) -> Option<Duration> {
+        let shrinking = self.shrinker.as_ref().map_or(0, Shrinker::pending);
+        Some(self.pace.fuzzing_ends(
+            self.options.total_time?,
+            self.seen.len() + shrinking,
+            self.confirmer.pending(),
+            self.options.workers,
+        ))
+    }
+
     fn confirm(&mut self, at: usize, finding: Box<Finding>) {
         (self.observer)(RunEvent::Confirming {
             api: &finding.api,
@@ -71,7 +81,8 @@ impl Run<'_> {
         }
         let mut wait = limit;
         while let Some(confirmed) = self.confirmer.wait(wait) {
-            self.report(confirmed)?;
+            self.pace.confirming.add(confirmed.elapsed);
+            self.report(confirmed.at, confirmed.finding, confirmed.outcome)?;
             wait = Duration::ZERO;
         }
         let shrinking = self.shrinker.as_ref().map_or(0, Shrinker::pending);
@@ -87,10 +98,13 @@ impl Run<'_> {
                 outcome,
             } => {
                 match outcome {
-                    Ok(summary) => (self.observer)(RunEvent::Shrunk {
-                        finding: &finding,
-                        summary,
-                    }),
+                    Ok(summary) => {
+                        self.pace.shrinking.add(summary.elapsed);
+                        (self.observer)(RunEvent::Shrunk {
+                            finding: &finding,
+                            summary,
+                        });
+                    }
                     Err(reason) => finding
                         .remarks
                         .push(format!("It was not made smaller: {reason}.")),
@@ -131,7 +145,9 @@ impl Run<'_> {
 
     pub(super) fn report(
         &mut self,
-        (at, mut finding, outcome): Confirmed,
+        at: usize,
+        mut finding: Box<Finding>,
+        outcome: Result<(), String>,
     ) -> Result<(), CampaignError> {
         let signature = Signature::of_finding(&finding);
         finding.also_through = self.collector.aliases(&signature);

@@ -103,7 +103,7 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub per_api: Option<Duration>,
 
-    /// Time for the whole, shared among the APIs; `forever` goes round without end
+    /// Time for the whole, shared among the APIs, confirming what is found included; `forever` goes round without end
     /// [default: the profile's]
     #[arg(long, value_name = "TIME", value_parser = limit)]
     pub total: Option<Limit>,

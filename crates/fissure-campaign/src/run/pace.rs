@@ -1,0 +1,97 @@
+//! How long triage will take, so that a run with a limit ends near it.
+
+use std::time::Duration;
+
+/// Guesses for the first finding: what a library that takes two seconds to import makes likely.
+const SHRINKING: Duration = Duration::from_secs(2);
+const CONFIRMING: Duration = Duration::from_secs(6);
+
+/// Means over the findings so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    pub shrinking: Mean,
+    pub confirming: Mean,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mean {
+    guess: Duration,
+    sum: Duration,
+    count: u32,
+}
+
+impl Mean {
+    fn guessed(guess: Duration) -> Self {
+        Mean {
+            guess,
+            sum: Duration::ZERO,
+            count: 0,
+        }
+    }
+
+    pub fn add(&mut self, one: Duration) {
+        self.sum += one;
+        self.count += 1;
+    }
+
+    fn get(self) -> Duration {
+        self.sum.checked_div(self.count).unwrap_or(self.guess)
+    }
+}
+
+impl Pace {
+    pub fn new() -> Self {
+        Pace {
+            shrinking: Mean::guessed(SHRINKING),
+            confirming: Mean::guessed(CONFIRMING),
+        }
+    }
+
+    /// Time that findings need which are still to be made small and tried, and those which are
+    /// small and only to be tried, by so many at a time.
+    fn left(&self, large: usize, small: usize, threads: usize) -> Duration {
+        let both = large + small;
+        self.shrinking.get() * large as u32
+            + self.confirming.get() * both as u32 / threads.max(1) as u32
+    }
+
+    /// When fuzzing has to end for triage to be done at the limit. It gets half the time in any
+    /// case: what is found meanwhile takes longer then.
+    pub fn fuzzing_ends(
+        &self,
+        limit: Duration,
+        large: usize,
+        small: usize,
+        threads: usize,
+    ) -> Duration {
+        limit
+            .saturating_sub(self.left(large, small, threads))
+            .max(limit / 2)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn fuzzing_leaves_the_time_that_triage_takes() {
+        let mut pace = Pace::new();
+        assert_eq!(pace.fuzzing_ends(60 * SECOND, 0, 0, 2), 60 * SECOND);
+        assert_eq!(pace.fuzzing_ends(60 * SECOND, 2, 0, 2), 50 * SECOND);
+        pace.shrinking.add(SECOND);
+        pace.confirming.add(4 * SECOND);
+        pace.confirming.add(8 * SECOND);
+        assert_eq!(pace.fuzzing_ends(60 * SECOND, 2, 1, 3), 52 * SECOND);
+    }
+
+    #[test]
+    fn fuzzing_has_half_the_time_however_much_was_found() {
+        assert_eq!(
+            Pace::new().fuzzing_ends(60 * SECOND, 100, 0, 1),
+            30 * SECOND
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! What came back of a batch.
+
+use std::sync::Arc;
+
+use fissure_model::{Api, ConcreteInput, OutcomeKind};
+
+/// What came back of a batch and waits for its turn in the sequence.
+pub struct Settled {
+    /// Number and whether it was accepted, of every input.
+    pub outcomes: Vec<(u64, bool)>,
+    /// The accepted inputs, if any may be judged.
+    pub accepted: Vec<ConcreteInput>,
+    /// Inputs whose results ask for certain oracles.
+    pub asking: Vec<(Arc<[String]>, ConcreteInput)>,
+}
+
+impl Settled {
+    pub fn with_capacity(inputs: usize) -> Self {
+        Settled {
+            outcomes: Vec::with_capacity(inputs),
+            accepted: Vec::new(),
+            asking: Vec::new(),
+        }
+    }
+
+    /// Adds the next input of the batch; an accepted one is kept if it may be judged.
+    pub fn add(&mut self, api: &Api, input: ConcreteInput, kind: OutcomeKind, judging: bool) {
+        let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
+        self.outcomes.push((input.number, accepted));
+        if let Some(oracle) = fissure_judge::asks_for(api, &input, kind) {
+            let oracles = Arc::from([oracle.to_owned()]);
+            self.asking.push((oracles, input.clone()));
+        }
+        if accepted && judging {
+            self.accepted.push(input);
+        }
+    }
+}
