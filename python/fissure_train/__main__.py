@@ -69,7 +69,7 @@ def _one(emit, library, plan, entry, dtype, split):
     path = os.path.join(plan["folder"], "%s-%s-%s.samples" % (entry["name"], dtype, split))
     write(path, blocks)
     emit("labelled", path=path, counts=counts, regions=regions, oracles=subject.oracles,
-         calls=subject.calls, seconds=time.perf_counter() - begun, **about)
+         left_out=subject.left_out, calls=subject.calls, seconds=time.perf_counter() - begun, **about)
     return True
 
 

@@ -71,6 +71,7 @@ def _kept(subject, generator, operands, operand, position, labels):
         places = np.argsort(order)[places]
     other, _ = Axis(subject, moved, operand, places).label()
     kept = np.sort(batch[other == labels[batch]])
+    subject.left_out += len(labels) - len(kept)
     return [value[kept] for value in operands], operand, position[kept], labels[kept]
 
 

@@ -50,6 +50,8 @@ class Subject:
         self.range = entry.get("range")
         self.domain = entry.get("domain") or []
         self.calls = 0
+        # Samples whose label turned out to be luck.
+        self.left_out = 0
 
     def _read_oracle(self, path):
         specification = importlib.util.spec_from_file_location("fissure_oracle", path)

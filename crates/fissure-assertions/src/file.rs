@@ -57,6 +57,9 @@ pub struct ModelHeader {
     /// SHA-256 of the training data.
     pub dataset: String,
     pub samples: usize,
+    /// Absent in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
     /// Answers on the held-out data.
     pub held_out: Confusion,
     /// Macro-F1 of each kind on the part of the training data that was kept apart to choose.
@@ -65,6 +68,25 @@ pub struct ModelHeader {
     #[serde(default)]
     pub regions: Vec<[f64; 2]>,
     pub training_seconds: f64,
+}
+
+/// Samples that were drawn and labelled, but are in no data set: their label hangs on the order of the
+/// elements or on the place in the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    pub training: usize,
+    pub held_out: usize,
+}
+
+impl ModelHeader {
+    /// Share of the labelled samples, of training and held out, that were left out.
+    pub fn share_left_out(&self) -> Option<f64> {
+        let LeftOut { training, held_out } = self.left_out?;
+        let left_out = (training + held_out) as f64;
+        let kept = self.samples as f64 + f64::from(self.held_out.samples());
+        Some(left_out / (left_out + kept).max(1.0))
+    }
 }
 
 /// A file's content.

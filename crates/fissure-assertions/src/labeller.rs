@@ -114,6 +114,8 @@ pub struct Labelled {
     pub regions: Vec<[f64; 2]>,
     /// Those that were asked; a file of the user may have added some.
     pub oracles: Vec<String>,
+    /// Samples that were left out because their label was luck.
+    pub left_out: usize,
     /// Calls of the function.
     pub calls: u64,
     pub seconds: f64,

@@ -27,7 +27,7 @@ pub use catalogue::{ORACLES, PLAIN_ORACLES, Range, Trainable, catalogue};
 pub use dataset::{Dataset, DatasetError};
 pub use ensemble::{Ensemble, Kind};
 pub use features::Extractor;
-pub use file::{AssertionFile, FORMAT, FileError, Header, ModelHeader};
+pub use file::{AssertionFile, FORMAT, FileError, Header, LeftOut, ModelHeader};
 pub use installed::{load_shipped, shipped};
 pub use label::{Context, Label, Precision};
 pub use labeller::{Event, LabelError, Labelled, Labeller, Request, Split};

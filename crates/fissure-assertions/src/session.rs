@@ -7,7 +7,7 @@ use crate::catalogue::Trainable;
 use crate::dataset::{Dataset, DatasetError};
 use crate::ensemble::Ensemble;
 use crate::features::Extractor;
-use crate::file::{AssertionFile, FORMAT, Header, ModelHeader};
+use crate::file::{AssertionFile, FORMAT, Header, LeftOut, ModelHeader};
 use crate::label::Precision;
 use crate::labeller::{Event, LabelError, Labelled, Labeller, Request, Split};
 use crate::training::{Trained, train};
@@ -119,8 +119,18 @@ impl<'a> Open<'a> {
             return Ok(());
         };
         let extractor = extractor(self.function, labelled.dtype);
-        let Trained { ensemble, header } =
-            train(extractor, &training_data, &data, training.regions, seed);
+        let left_out = LeftOut {
+            training: training.left_out,
+            held_out: labelled.left_out,
+        };
+        let Trained { ensemble, header } = train(
+            extractor,
+            &training_data,
+            &data,
+            left_out,
+            training.regions,
+            seed,
+        );
         self.models.insert(labelled.dtype, (header, ensemble));
         self.oracles = labelled.oracles;
         Ok(())

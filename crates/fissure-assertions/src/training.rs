@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::dataset::Dataset;
 use crate::ensemble::{Ensemble, Kind};
 use crate::features::{Extractor, Scale};
-use crate::file::ModelHeader;
+use crate::file::{LeftOut, ModelHeader};
 use crate::label::Label;
 use crate::metrics::Confusion;
 use crate::tree::Columns;
@@ -27,6 +27,7 @@ pub fn train(
     extractor: Extractor,
     training: &Dataset,
     held_out: &Dataset,
+    left_out: LeftOut,
     regions: Vec<[f64; 2]>,
     seed: u64,
 ) -> Trained {
@@ -52,6 +53,7 @@ pub fn train(
         kind,
         dataset: training.hash.clone(),
         samples: labels.len(),
+        left_out: Some(left_out),
         held_out: evaluate(&ensemble, extractor, held_out),
         compared,
         regions,

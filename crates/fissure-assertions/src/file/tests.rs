@@ -22,6 +22,10 @@ fn sample() -> AssertionFile {
         kind: Kind::RandomForest,
         dataset: "abc".to_owned(),
         samples: 50,
+        left_out: Some(LeftOut {
+            training: 40,
+            held_out: 9,
+        }),
         held_out,
         compared: BTreeMap::from([(Kind::RandomForest, 1.0)]),
         regions: vec![[31.0, f64::MAX]],
@@ -69,6 +73,20 @@ fn what_is_saved_is_loaded_and_answers_the_same() {
             two.label(&[f64::from(number)])
         );
     }
+}
+
+#[test]
+fn the_share_left_out_is_that_of_all_samples_and_earlier_files_do_not_have_it() {
+    let mut file = sample();
+    let model = file.header.models.get_mut(&Precision::Float32).unwrap();
+    // 49 of 50 + 1 + 49.
+    assert_eq!(model.share_left_out(), Some(0.49));
+    model.left_out = None;
+    let bytes = file.to_bytes();
+    assert!(!String::from_utf8_lossy(&bytes).contains("left_out"));
+    let earlier = AssertionFile::from_bytes(&bytes, "x.safetensors").unwrap();
+    let model = &earlier.header.models[&Precision::Float32];
+    assert_eq!(model.share_left_out(), None);
 }
 
 #[test]

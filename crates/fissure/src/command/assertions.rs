@@ -228,6 +228,15 @@ fn show(args: &ShowArgs) -> anyhow::Result<()> {
             support[1],
             support[2]
         );
+        match (model.share_left_out(), model.left_out) {
+            (Some(share), Some(left_out)) => println!(
+                "    left out, because their label is luck: {:.2} % ({} of training, {} held out)",
+                100.0 * share,
+                left_out.training,
+                left_out.held_out
+            ),
+            _ => println!("    left out, because their label is luck: not recorded"),
+        }
         for (kind, f1) in &model.compared {
             println!("    {kind}: {f1:.4} on the samples kept apart to choose");
         }

@@ -59,7 +59,13 @@ pub struct EvalArgs {
 struct Subject {
     assertion: SoftAssertion,
     function: Trainable,
-    measured: BTreeMap<Precision, Confusion>,
+    measured: BTreeMap<Precision, Measured>,
+}
+
+/// The answers of one model, and which share of the samples had no label to judge them by.
+struct Measured {
+    answers: Confusion,
+    left_out: Option<f64>,
 }
 
 pub fn run(args: EvalArgs) -> anyhow::Result<ExitCode> {
@@ -88,7 +94,13 @@ fn recorded(subjects: &mut [Subject]) -> String {
     for subject in subjects.iter_mut() {
         let models = subject.assertion.header().models.iter();
         subject.measured = models
-            .map(|(precision, model)| (*precision, model.held_out))
+            .map(|(precision, model)| {
+                let measured = Measured {
+                    answers: model.held_out,
+                    left_out: model.share_left_out(),
+                };
+                (*precision, measured)
+            })
             .collect();
     }
     let header = subjects[0].assertion.header();
@@ -196,7 +208,13 @@ fn measure(request: &Request<'_>, subjects: &mut [Subject]) -> anyhow::Result<St
                         labelled.dtype,
                         answers.macro_f1()
                     );
-                    subject.measured.insert(labelled.dtype, answers);
+                    let left_out = labelled.left_out as f64;
+                    let all = left_out + f64::from(answers.samples());
+                    let measured = Measured {
+                        answers,
+                        left_out: Some(left_out / all.max(1.0)),
+                    };
+                    subject.measured.insert(labelled.dtype, measured);
                 }
             }
             Event::Refused {
@@ -210,8 +228,9 @@ fn measure(request: &Request<'_>, subjects: &mut [Subject]) -> anyhow::Result<St
 fn table(subjects: &[Subject], source: &str) -> String {
     let mut text = format!(
         "{source}; macro-F1 on \
-         held-out data, in bold what is below the aim (0.98 for elementwise functions, 0.95 for the others).\n\n\
-         | function | context | float16 | bfloat16 | float32 | float64 |\n|---|---|---|---|---|---|\n"
+         held-out data, in bold what is below the aim (0.98 for elementwise functions, 0.95 for the others); \
+         the last column is the share of samples left out because their label is luck, over the types.\n\n\
+         | function | context | float16 | bfloat16 | float32 | float64 | left out |\n|---|---|---|---|---|---|---|\n"
     );
     let (mut models, mut below) = (0, 0);
     for subject in subjects {
@@ -221,8 +240,8 @@ fn table(subjects: &[Subject], source: &str) -> String {
         };
         let cells = Precision::ALL.map(|precision| match subject.measured.get(&precision) {
             None => "-".to_owned(),
-            Some(answers) => {
-                let f1 = answers.macro_f1();
+            Some(measured) => {
+                let f1 = measured.answers.macro_f1();
                 models += 1;
                 if f1 < wanted {
                     below += 1;
@@ -234,10 +253,11 @@ fn table(subjects: &[Subject], source: &str) -> String {
         });
         let _infallible = writeln!(
             text,
-            "| {} | {} | {} |",
+            "| {} | {} | {} | {} |",
             subject.function.name,
             subject.function.context,
-            cells.join(" | ")
+            cells.join(" | "),
+            left_out(subject)
         );
     }
     let _infallible = write!(
@@ -246,6 +266,22 @@ fn table(subjects: &[Subject], source: &str) -> String {
         subjects.len()
     );
     text
+}
+
+/// The least and the largest share over the types.
+fn left_out(subject: &Subject) -> String {
+    let shares = subject.measured.values().map(|measured| measured.left_out);
+    let Some(shares) = shares.collect::<Option<Vec<f64>>>() else {
+        return "not recorded".to_owned();
+    };
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let least = percent(shares.iter().copied().fold(1.0, f64::min));
+    let most = percent(shares.iter().copied().fold(0.0, f64::max));
+    if least == most {
+        format!("{most} %")
+    } else {
+        format!("{least} to {most} %")
+    }
 }
 
 /// A Markdown file with a place for the table.
