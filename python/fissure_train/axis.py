@@ -104,38 +104,35 @@ class Axis:
     def _alone(self):
         """(labels, last safe places, reached): on the way to the nearest failure of this element
         alone; `reached` says where there is one."""
-        best = np.full(self.count, np.inf)
         labels = np.full(self.count, NO_CHANGE, dtype=np.uint8)
         edge = self.own.copy()
+        alone = np.zeros(self.count, dtype=bool)
         safe = np.flatnonzero(~self.fails)
-        # Away from zero first, so that it wins among equally near failures.
-        for outward in (True, False):
-            sign = np.where((self.own >= 0) == outward, 1, -1)
-            for way, label in ((1, INCREASE), (-1, DECREASE)):
-                which = safe[sign[safe] == way]
-                if len(which) == 0:
-                    continue
-                last, reached = self._way(which, way)
-                nearer = reached < best[which]
-                best[which] = np.where(nearer, reached, best[which])
-                labels[which] = np.where(nearer, label, labels[which])
-                edge[which] = np.where(nearer, last, edge[which])
-        return labels, edge, np.isfinite(best)
+        if len(safe) == 0:
+            return labels, edge, alone
+        # Both ways at once: the cost is in the number of calls.
+        ways = np.repeat([1, -1], len(safe))
+        last, reached = self._way(np.concatenate([safe, safe]), ways)
+        up, down = reached[ways > 0], reached[ways < 0]
+        # Of equally near failures the one away from zero.
+        increase = (up < down) | ((up == down) & (self.own[safe] >= 0))
+        alone[safe] = np.isfinite(np.minimum(up, down))
+        direction = np.where(increase, INCREASE, DECREASE)
+        labels[safe] = np.where(alone[safe], direction, NO_CHANGE)
+        edge[safe] = np.where(increase, last[ways > 0], last[ways < 0])
+        return labels, edge, alone
 
     def _together(self, which):
         """(which of `which`, labels, moves, steps) of the contexts that fail when all elements
         move by as many places; `steps` is the last safe number."""
-        best = np.full(len(which), np.inf)
-        steps = np.zeros(len(which), dtype=np.int64)
-        moves = np.zeros(len(which), dtype=np.int64)
-        for move in self.subject.moves():
-            moved = np.full(len(which), move)
-            safe, failing = self._steps(which, moved)
-            reached = np.where(failing > 0, failing.astype(np.float64), np.inf)
-            nearer = reached < best
-            best = np.where(nearer, reached, best)
-            steps = np.where(nearer, safe, steps)
-            moves = np.where(nearer, moved, moves)
+        kinds = self.subject.moves()
+        safe, failing = self._steps(np.tile(which, len(kinds)), np.repeat(kinds, len(which)))
+        shape = (len(kinds), len(which))
+        reached = np.where(failing > 0, failing.astype(np.float64), np.inf).reshape(shape)
+        nearest = (reached.argmin(axis=0), np.arange(len(which)))
+        best = reached[nearest]
+        steps = safe.reshape(shape)[nearest]
+        moves = np.array(kinds)[nearest[0]]
         found = np.flatnonzero(np.isfinite(best))
         up = np.where(moves == OUTWARD, self.own[which] >= 0, self.own[which] < 0)
         up = np.where(moves == UP, True, np.where(moves == DOWN, False, up))
@@ -144,17 +141,19 @@ class Axis:
 
     def _steps(self, which, moves):
         """Last safe and first failing number of places; 0 where nothing fails."""
-        ladder = self._ladder(which, moves)
         safe = np.zeros(len(which), dtype=np.int64)
         failing = np.zeros(len(which), dtype=np.int64)
-        for column in range(ladder.shape[1]):
-            left = np.flatnonzero(failing == 0)
-            if len(left) == 0:
-                break
-            steps = ladder[left, column]
-            fails = self.subject.failing(self.shifted(moves[left], steps, which[left]))
-            failing[left[fails]] = steps[fails]
-            safe[left[~fails]] = steps[~fails]
+        if len(which) == 0:
+            return safe, failing
+        ladder = self._ladder(which, moves)
+        columns = ladder.shape[1]
+        flags = self.subject.failing(self.shifted(
+            np.repeat(moves, columns), ladder.ravel(), np.repeat(which, columns)))
+        flags = flags.reshape(ladder.shape)
+        rows = np.arange(len(which))
+        first = flags.argmax(axis=1)
+        failing = np.where(flags.any(axis=1), ladder[rows, first], failing)
+        safe = np.where(first > 0, ladder[rows, np.maximum(first - 1, 0)], safe)
         while True:
             left = np.flatnonzero((failing > 0) & (failing - safe > 1))
             if len(left) == 0:
@@ -169,16 +168,20 @@ class Axis:
         at its end, where the largest element reaches zero."""
         powers = np.minimum(2.0 ** np.linspace(0.0, np.log2(2.0 * self.precision.last), STEPS),
                             self.precision.last * (1 - 1e-15)).astype(np.int64)
-        ladder = np.broadcast_to(np.unique(powers), (len(which), len(np.unique(powers))))
-        if len(which) == 0 or moves[0] != INWARD:
+        powers = np.unique(powers)
+        ladder = np.broadcast_to(powers, (len(which), len(powers)))
+        if INWARD not in moves:
             return ladder
         largest = np.zeros(len(which), dtype=np.int64)
         for number, operand in enumerate(self.operands):
             if self.moving is None or number in self.moving:
                 places = np.abs(self.precision.place(operand[which])).reshape(len(which), -1)
                 largest = np.maximum(largest, places.max(axis=1))
-        ends = np.maximum(largest[:, None] - ladder, 1)
-        return np.sort(np.concatenate([ladder, ends, np.maximum(largest, 1)[:, None]], axis=1), axis=1)
+        largest = largest[:, None]
+        ends = np.maximum(np.concatenate([largest - ladder, largest], axis=1), 1)
+        # The other moves ask their end again.
+        ends = np.where(moves[:, None] == INWARD, ends, powers[-1])
+        return np.sort(np.concatenate([ladder, ends], axis=1), axis=1)
 
     def shifted(self, moves, steps, which):
         """The contexts with every element that many places further from zero, nearer to it (not
@@ -201,11 +204,11 @@ class Axis:
             operands.append(values)
         return operands
 
-    def _way(self, which, way):
-        """Last safe place and distance of the first failure in one direction."""
-        candidates = self._candidates(which, way)
-        flags = np.stack([self.failing(candidates[:, column], which)
-                          for column in range(candidates.shape[1])], axis=1)
+    def _way(self, which, ways):
+        """Last safe place and distance of the first failure, each context in its direction."""
+        candidates = self._candidates(which, ways)
+        flags = self.failing(candidates.ravel(), np.repeat(which, candidates.shape[1]))
+        flags = flags.reshape(candidates.shape)
         any_fails = flags.any(axis=1)
         first = flags.argmax(axis=1)
         rows = np.arange(len(which))
@@ -223,25 +226,25 @@ class Axis:
         reached = np.where(any_fails, distance(self.own[which], bad), np.inf)
         return good, reached
 
-    def _candidates(self, which, way):
+    def _candidates(self, which, ways):
         """Places on one side, nearest first; those that lie on the other side repeat the end."""
         precision = self.precision
         own = self.own[which].astype(np.float64)
-        end = float(self.high if way > 0 else self.low)
+        end = np.where(ways > 0, float(self.high), float(self.low))
         width = np.abs(end - own)
         columns = []
         for share in np.linspace(0.0, 1.0, STEPS):
             # From a thousandth of a power of two to the whole way.
             reach = np.minimum(width, 2.0 ** (share * np.log2(2.0 * float(precision.last))))
-            columns.append(own + way * reach)
+            columns.append(own + ways * reach)
         special = [float(place) for place in (0, 1, -1, precision.one, -precision.one)]
         columns.extend(np.full(len(which), place) for place in special)
         with np.errstate(all="ignore"):
             for values in self._special_values(which):
                 columns.append(precision.place(precision.round(values)).astype(np.float64))
         table = np.stack(columns, axis=1)
-        outside = (table - own[:, None]) * way <= 0
-        table = np.where(outside, end, np.clip(table, self.low, self.high))
+        outside = (table - own[:, None]) * ways[:, None] <= 0
+        table = np.where(outside, end[:, None], np.clip(table, self.low, self.high))
         order = np.argsort(np.abs(table - own[:, None]), axis=1, kind="stable")
         table = np.take_along_axis(table, order, axis=1)
         limit = float(precision.last) * (1.0 - 1e-15)
