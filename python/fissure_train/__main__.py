@@ -48,10 +48,12 @@ def _one(emit, library, plan, entry, dtype, split):
     # The same data whatever else is asked for, and other data for each split.
     stream = zlib.crc32(("%s %s %s %s" % (library.name, entry["name"], dtype, split)).encode())
     generator = np.random.Generator(np.random.PCG64([plan["seed"], stream]))
+    held_out = split == "held_out"
+    count = plan["count"] if held_out else entry.get("samples") or plan["count"]
     try:
         subject = Subject(library, entry, Precision(dtype))
         subject.require_support()
-        blocks, regions = _labelled(subject, generator, split == "held_out", plan["count"])
+        blocks, regions = _labelled(subject, generator, held_out, count)
     except Unsupported as reason:
         emit("unsupported", reason=str(reason), **about)
         return False

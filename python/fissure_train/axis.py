@@ -15,6 +15,10 @@ from .precision import DOWN, INWARD, OUTWARD, UP, apart, between, distance
 
 # Places asked each way.
 STEPS = 24
+# Numbers on each side of an edge that are asked whether it is one, and as many changes among them
+# that it is not: a failure at a single number has two.
+NEIGHBOURS = 12
+FLICKER = 3
 
 
 class Edges:
@@ -29,17 +33,44 @@ class Edges:
         self.moves = moves
         self.steps = steps
 
+    def settled(self):
+        """Without the edges that flicker: where rounding decides, failures and successes alternate
+        among the neighbouring numbers, and beside such an edge a label is luck."""
+        keep = self._settled(len(self.alone), self._alone_at)
+        self.alone, self.edge, self.sign = self.alone[keep], self.edge[keep], self.sign[keep]
+        keep = self._settled(len(self.together), self._together_at)
+        self.together, self.moves = self.together[keep], self.moves[keep]
+        self.steps = self.steps[keep]
+        return self
+
+    def _settled(self, count, at):
+        """Does it fail from the edge on, or in one narrow place?"""
+        if count == 0:
+            return np.zeros(0, dtype=bool)
+        fails = [self.axis.subject.failing(at(np.full(count, by)))
+                 for by in range(-NEIGHBOURS, NEIGHBOURS + 1)]
+        changes = np.diff(np.stack(fails).astype(np.int8), axis=0) != 0
+        settled = changes.sum(axis=0) < FLICKER
+        # Each edge gives two samples, one on either side.
+        self.axis.subject.left_out += 2 * int((~settled).sum())
+        return settled
+
+    def _alone_at(self, by):
+        """The contexts that many places beyond the edges of their elements."""
+        return self.axis.moved(self.axis.limited(self.edge, self.sign * by), self.alone)
+
+    def _together_at(self, by):
+        """The same where all elements move."""
+        return self.axis.shifted(self.moves, np.maximum(self.steps + by, 0), self.together)
+
     def beside(self, generator, sign):
         """(which, contexts) a thousandth to half of an octave before (-1) or beyond (1) the edge.
         Where the failure is narrower than that, or the way to it shorter, the neighbour of the
         edge is taken."""
-        axis = self.axis
         if len(self.alone):
-            yield self.alone, self._beside(generator, sign, self.alone, lambda by: axis.moved(
-                axis.limited(self.edge, self.sign * by), self.alone))
+            yield self.alone, self._beside(generator, sign, self.alone, self._alone_at)
         if len(self.together):
-            yield self.together, self._beside(generator, sign, self.together, lambda by: axis.shifted(
-                self.moves, np.maximum(self.steps + by, 0), self.together))
+            yield self.together, self._beside(generator, sign, self.together, self._together_at)
 
     def _beside(self, generator, sign, which, at):
         octave = float(self.axis.precision.first_normal)

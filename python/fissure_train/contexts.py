@@ -50,6 +50,7 @@ def _samples(subject, generator, operands, operand, position):
     contexts may be nearer to another failure."""
     labels, edges = Axis(subject, operands, operand, position).label()
     yield _kept(subject, generator, operands, operand, position, labels)
+    edges = edges.settled()
     for sign in (-1, 1):
         for which, moved in edges.beside(generator, sign):
             labels, _ = Axis(subject, moved, operand, position[which]).label()

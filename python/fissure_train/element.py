@@ -12,6 +12,8 @@ from .precision import apart, between, distance
 DECREASE, NO_CHANGE, INCREASE = 0, 1, 2
 # Poles beyond this number are sampled, not listed.
 MOST_BOUNDARIES = 400
+# As many boundaries close together are no boundaries: rounding decides there, number by number.
+FLICKER = 3
 
 
 class Regions:
@@ -59,6 +61,20 @@ class Regions:
         if len(failing) and failing[-1]:
             ends = np.concatenate([ends, grid[-1:]])
         return starts, ends
+
+    def unsettled(self, places):
+        """Which places lie where failing and not failing alternate, so that a label is luck. All
+        numbers of a 16-bit type are known; of the others a grid is, and most changes are missed."""
+        if self.precision.last < 1 << 16:
+            return np.zeros(len(places), dtype=bool)
+        points = np.sort(np.concatenate([self.starts, self.ends])).astype(np.float64)
+        octave = float(self.precision.first_normal)
+        groups = np.split(points, np.flatnonzero(np.diff(points) > octave / 8) + 1)
+        found = np.zeros(len(places), dtype=bool)
+        for group in groups:
+            if len(group) >= FLICKER:
+                found |= (places > group[0] - octave / 64) & (places < group[-1] + octave / 64)
+        return found
 
     def empty(self):
         return len(self.starts) == 0
@@ -136,4 +152,7 @@ def _labelled(regions, places, generator, count):
             members = generator.choice(members, count, replace=False)
         chosen.append(members)
     chosen = np.sort(np.concatenate(chosen))
+    luck = regions.unsettled(places[chosen])
+    regions.subject.left_out += int(luck.sum())
+    chosen = chosen[~luck]
     return regions.precision.value(places[chosen]), labels[chosen]

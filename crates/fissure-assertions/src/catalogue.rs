@@ -71,6 +71,9 @@ pub struct Trainable {
     /// Results are about this large: smaller ones are compared with others as if they were.
     #[serde(default)]
     pub usual_size: Option<f64>,
+    /// Samples of each label to train on, where the usual number is too few.
+    #[serde(default)]
+    pub samples: Option<usize>,
     /// The order of the elements of a row matters.
     #[serde(default)]
     pub ordered: bool,
@@ -116,6 +119,7 @@ impl Trainable {
             one_hot: false,
             additive: false,
             usual_size: None,
+            samples: None,
             // Unknown, so nothing is assumed.
             ordered: true,
         }
@@ -161,6 +165,7 @@ impl Trainable {
             "additive": self.additive,
             "ordered": self.ordered,
             "usual_size": self.usual_size,
+            "samples": self.samples,
             "dtypes": dtypes,
         }))
     }

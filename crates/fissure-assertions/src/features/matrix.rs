@@ -27,6 +27,8 @@ pub const FEATURES: &[Feature] = &[
     ("log_step_in_matrix", Scale::Even),
     ("log_value_at_singular", Scale::Even),
     ("step_beyond_zero", Scale::Even),
+    ("log_largest_of_square", Scale::Even),
+    ("log_largest_of_cube", Scale::Even),
 ];
 
 pub struct Matrix<'a> {
@@ -40,6 +42,8 @@ pub struct Matrix<'a> {
     log_largest: f64,
     log_length: f64,
     log_condition: f64,
+    log_largest_of_square: f64,
+    log_largest_of_cube: f64,
 }
 
 impl<'a> Matrix<'a> {
@@ -52,7 +56,11 @@ impl<'a> Matrix<'a> {
             let product = finite(norm(values, side) * norm(inverse, side));
             product.max(f64::MIN_POSITIVE).log2()
         });
+        let square = product(values, values, side);
+        let cube = product(&square, values, side);
         Matrix {
+            log_largest_of_square: logarithm.at(largest(&square)),
+            log_largest_of_cube: logarithm.at(largest(&cube)),
             values,
             side,
             logarithm,
@@ -79,7 +87,7 @@ impl<'a> Matrix<'a> {
         let (one, two) = (toward(across + corner), toward(across - corner));
         let diagonal = row == column;
         let steps = if diagonal { [step, step] } else { [one, two] };
-        let square: f64 = (0..self.side)
+        let across_square: f64 = (0..self.side)
             .map(|k| finite(self.values[column * self.side + k] * self.values[k * self.side + row]))
             .fold(0.0, |sum, term| finite(sum + term));
         into[0] = value;
@@ -101,14 +109,29 @@ impl<'a> Matrix<'a> {
                 .filter(|step| *step < 0.0)
                 .map(|step| -step),
         );
-        into[14] = square;
-        into[15] = self.logarithm.at(square);
+        into[14] = across_square;
+        into[15] = self.logarithm.at(across_square);
         into[16] = self.values[column * self.side + row];
         into[17] = into[2].signum();
         into[18] = into[3] - self.log_largest;
         into[19] = self.logarithm.at(into[2]);
         into[20] = f64::from(u8::from(value * into[2] < 0.0));
+        into[21] = self.log_largest_of_square;
+        into[22] = self.log_largest_of_cube;
     }
+}
+
+fn product(left: &[f64], right: &[f64], side: usize) -> Vec<f64> {
+    let mut found = vec![0.0; side * side];
+    for (row, into) in found.chunks_exact_mut(side).enumerate() {
+        for k in 0..side {
+            let factor = left[row * side + k];
+            for (sum, entry) in into.iter_mut().zip(&right[k * side..(k + 1) * side]) {
+                *sum = finite(*sum + finite(factor * entry));
+            }
+        }
+    }
+    found
 }
 
 /// The largest sum of magnitudes of a column.

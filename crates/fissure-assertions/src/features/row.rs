@@ -262,8 +262,12 @@ fn total(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// `log2` of the root of the sum of squared distances from the mean.
-fn log_distance(values: &[f64], logarithm: Logarithm) -> f64 {
-    let count = values.len() as f64;
-    let mean: f64 = values.iter().map(|value| value / count).sum();
+pub fn log_distance(values: &[f64], logarithm: Logarithm) -> f64 {
+    let mean = mean(values);
     log_length(values.iter().map(|value| finite(value - mean)), logarithm)
+}
+
+pub fn mean(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    values.iter().map(|value| value / count).sum()
 }

@@ -1,6 +1,6 @@
 //! An element, its row and the row of the other operand: scalar product, distance, lengths.
 
-use super::row::Outermost;
+use super::row::{Outermost, log_distance, mean};
 use super::{Feature, Logarithm, MOST_FEATURES, Scale, finite, log_length};
 
 pub const FEATURES: &[Feature] = &[
@@ -31,6 +31,14 @@ pub const FEATURES: &[Feature] = &[
     ("signed_product_of_others", Scale::Number),
     ("log_shorter_length", Scale::Even),
     ("operand", Scale::Even),
+    ("log_cosine", Scale::Even),
+    ("log_partner_share", Scale::Even),
+    ("log_length_of_others", Scale::Even),
+    ("log_cosine_of_others", Scale::Even),
+    ("log_distance_from_mean", Scale::Even),
+    ("log_distance_from_mean_of_other", Scale::Even),
+    ("from_mean_of_others", Scale::Number),
+    ("log_from_mean_of_others", Scale::Even),
 ];
 
 pub struct Rows<'a> {
@@ -47,6 +55,14 @@ pub struct Rows<'a> {
     log_spread: f64,
     log_other_spread: f64,
     log_largest_product: f64,
+    /// The rows with their largest elements as ones: cosines do not overflow.
+    scales: [f64; 2],
+    scaled_product: f64,
+    scaled_square: f64,
+    log_scaled_other: f64,
+    log_from_mean: f64,
+    log_other_from_mean: f64,
+    mean: f64,
 }
 
 fn spread(values: &[f64]) -> (f64, f64) {
@@ -55,12 +71,40 @@ fn spread(values: &[f64]) -> (f64, f64) {
     (largest, smallest)
 }
 
+/// What makes the largest magnitude one; the rows may be all zeros.
+fn scale(values: &[f64]) -> f64 {
+    let largest = values
+        .iter()
+        .fold(0.0, |most: f64, value| most.max(value.abs()));
+    // The reciprocal of the smallest numbers is infinite.
+    finite(1.0 / largest.max(f64::MIN_POSITIVE))
+}
+
+/// The square of a cosine that is zero for every precision.
+const TINY: f64 = 1e-60;
+
 impl<'a> Rows<'a> {
     pub fn new(own: &'a [f64], other: &'a [f64], moving: usize, logarithm: Logarithm) -> Rows<'a> {
         let (largest, smallest) = spread(own);
         let (other_largest, other_smallest) = spread(other);
         let pairs = || own.iter().zip(other);
+        let scales = [scale(own), scale(other)];
+        let square = |values: &[f64], scale: f64| -> f64 {
+            values
+                .iter()
+                .map(|value| (value * scale) * (value * scale))
+                .sum()
+        };
         Rows {
+            scaled_product: pairs()
+                .map(|(a, b)| (a * scales[0]) * (b * scales[1]))
+                .sum(),
+            scaled_square: square(own, scales[0]),
+            log_scaled_other: 0.5 * square(other, scales[1]).max(TINY).log2(),
+            scales,
+            log_from_mean: log_distance(own, logarithm),
+            log_other_from_mean: log_distance(other, logarithm),
+            mean: mean(own),
             product: pairs().fold(0.0, |sum, (a, b)| finite(sum + finite(a * b))),
             log_length: log_length(own.iter().copied(), logarithm),
             log_other_length: log_length(other.iter().copied(), logarithm),
@@ -110,5 +154,21 @@ impl<'a> Rows<'a> {
         into[24] = if partner < 0.0 { -others } else { others };
         into[25] = self.log_length.min(self.log_other_length);
         into[26] = self.moving as f64;
+        let (scaled, scaled_partner) = (value * self.scales[0], partner * self.scales[1]);
+        let part = scaled * scaled_partner;
+        let log_own = 0.5 * self.scaled_square.max(TINY).log2();
+        let log_others = 0.5 * (self.scaled_square - scaled * scaled).max(TINY).log2();
+        let cosine =
+            |product: f64, log: f64| product.abs().max(TINY).log2() - log - self.log_scaled_other;
+        into[27] = cosine(self.scaled_product, log_own);
+        into[28] = scaled_partner.abs().max(TINY).log2() - self.log_scaled_other;
+        into[29] = log_others - self.scales[0].log2();
+        into[30] = cosine(self.scaled_product - part, log_others);
+        into[31] = self.log_from_mean;
+        into[32] = self.log_other_from_mean;
+        // The mean of the others is as far from the mean, on the other side.
+        let count = self.own.len() as f64;
+        into[33] = finite((value - self.mean) * (count / (count - 1.0).max(1.0)));
+        into[34] = self.logarithm.at(into[33]);
     }
 }
