@@ -15,6 +15,9 @@ class Torch:
         self.version = torch.__version__
         self.names = {"torch": torch, "F": torch.nn.functional, "math": math}
 
+    def prepared(self, function):
+        return function
+
     def tensor(self, values, dtype):
         return self.module.from_numpy(np.array(values)).to(getattr(self.module, dtype))
 
@@ -48,6 +51,23 @@ class TensorFlow:
         self.module = tf
         self.version = tf.__version__
         self.names = {"tf": tf, "math": math}
+        # The kernels of the eager call, without what an optimiser would rewrite.
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+
+    def prepared(self, function):
+        """An expression as a graph per type and shape: most of an eager call is its overhead."""
+        tf = self.module
+
+        def call(*tensors):
+            key = tuple((value.dtype, tuple(value.shape[1:])) for value in tensors)
+            graph = graphs.get(key)
+            if graph is None:
+                some = [tf.TensorSpec([None] + list(shape), dtype) for dtype, shape in key]
+                graph = tf.function(function, autograph=False).get_concrete_function(*some)
+                graphs[key] = graph
+            return graph(*tensors)
+        graphs = {}
+        return call
 
     def tensor(self, values, dtype):
         tf = self.module
@@ -83,6 +103,9 @@ class NumPy:
         self.version = np.__version__
         self.names = {"np": np, "numpy": np, "math": math}
         np.seterr(all="ignore")
+
+    def prepared(self, function):
+        return function
 
     def tensor(self, values, dtype):
         return np.array(values, dtype=getattr(np, dtype))

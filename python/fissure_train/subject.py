@@ -224,4 +224,4 @@ def _callable(library, text):
             raise BadFunction("`%s` has no function `%s`" % (module, name))
         return value
     names = dict(library.names, np=np)
-    return eval("lambda x, y=None: " + text, names)
+    return library.prepared(eval("lambda x, y=None: " + text, names))
