@@ -11,6 +11,8 @@ import importlib
 import importlib.util
 import sys
 
+import numpy as np
+
 from . import analytic, registry
 
 # Larger operands steer nothing: the question would cost more than a run of the program.
@@ -24,17 +26,22 @@ class Learned:
     def __init__(self, plan, channel):
         self.mode = plan["mode"]
         self.models = plan["models"]
+        self.tensorflow = plan["tensorflow"]
         self.own = plan["own"]
+        # Functions of TensorFlow that a model has steered (learned_arrays.py).
+        self.answered = set()
         self.channel = channel
         self._oracles = {}
 
     def source(self, name):
         """What steers a function: `learned`, `analytic`, `output` or `random`."""
+        if (registry.canonical(name) or name) in self.answered:
+            return "learned"
+        if "torch" not in sys.modules:
+            # The other ways know torch's operations.
+            return "analytic"
         if self.mode != "best":
             return self.mode
-        if "torch" not in sys.modules:
-            # The models know torch's operations; those of other libraries are steered analytically.
-            return "analytic"
         model = self.models.get(registry.canonical(name) or name)
         return "learned" if model is not None and model["best"] else "analytic"
 
@@ -75,7 +82,7 @@ class Learned:
         width = {"element": 1, "pair": 1, "matrix": operands[0].shape[-1] ** 2}.get(
             model["context"], operands[0].shape[-1])
         for number, operand in enumerate(operands):
-            labels = self._ask(name, dtype, operands, number, width)
+            labels = self._asked(name, dtype, operands, number, width)
             if labels is None or not any(labels):
                 continue
             signs = torch.tensor(labels, dtype=operand.dtype).reshape(operand.shape)
@@ -84,14 +91,21 @@ class Learned:
             found.append((word, (1.0 - (signs * (operand / scale)).mean()).reshape(1)))
         return found
 
-    def _ask(self, name, dtype, operands, number, width):
+    def _asked(self, name, dtype, operands, number, width):
         if operands[0].numel() > LARGEST_QUESTION:
             return None
-        values = [operand.detach().double().reshape(-1) for operand in operands]
-        if not all(bool(value.isfinite().all()) for value in values):
+        values = [operand.detach().double().cpu().numpy() for operand in operands]
+        return self.ask(name, dtype, values, number, width, "torch")
+
+    def ask(self, name, dtype, arrays, number, width, library):
+        """The labels of the elements of operand `number`, or None; arrays are of float64."""
+        values = [array.reshape(-1) for array in arrays]
+        if len(values[0]) > LARGEST_QUESTION or not all(np.isfinite(value).all()
+                                                        for value in values):
             return None
-        answer = self.channel.ask("direction", function=name, dtype=dtype, operand=number,
-                                  width=int(width), operands=[value.tolist() for value in values])
+        answer = self.channel.ask("direction", library=library, function=name, dtype=dtype,
+                                  operand=number, width=int(width),
+                                  operands=[value.tolist() for value in values])
         return answer["labels"]
 
     # Functions of the project ------------------------------------------------------------------

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from . import registry
+from . import learned_arrays, registry, soft_assertions
 from .analytic import intervals
 
 _LOOKED_THROUGH = {"reshape", "squeeze", "expand_dims", "getitem", "transpose", "swapaxes", "ravel",
@@ -147,11 +147,15 @@ class _Rules:
                 found += self.before_saturation(value)
             numbers = self.numbers(value)
             for assertion in assertions:
-                slope = {"increase": -1.0, "decrease": 1.0}.get(assertion.label)
-                if slope is None:
-                    slope = _sign(numbers - (assertion.start + assertion.end) / 2.0)
-                found += self.at_nearest(assertion.label, value, _apart(assertion, numbers), slope)
+                found += self.toward(assertion, value, numbers)
         return found
+
+    def toward(self, assertion, value, numbers):
+        """The way into one failure region."""
+        slope = {"increase": -1.0, "decrease": 1.0}.get(assertion.label)
+        if slope is None:
+            slope = _sign(numbers - (assertion.start + assertion.end) / 2.0)
+        return self.at_nearest(assertion.label, value, _apart(assertion, numbers), slope)
 
     def ratio(self):
         numerator, denominator = self.operand(0), self.operand(1)
@@ -243,13 +247,19 @@ _BY_NAME = {"cosine_similarity": _Rules.lengths, "normalize": _Rules.lengths, "d
 
 def distances(backend, node, trace):
     """(label, distance, seeds of its slope) triples of a node."""
+    rules = _Rules(backend, node, trace)
+    if soft_assertions.learned() is not None:
+        with np.errstate(all="ignore"):
+            found = learned_arrays.distances(soft_assertions.learned(), rules)
+        if found is not None:
+            return found
     rule = _BY_NAME.get(registry.canonical(node.name)) or \
         _BY_OBJECTIVE.get(registry.objective(node.name))
     if rule is None:
         return []
     try:
         with np.errstate(all="ignore"):
-            return rule(_Rules(backend, node, trace))
+            return rule(rules)
     except (TypeError, AttributeError, IndexError, ValueError, np.linalg.LinAlgError):
         # An operand in a form the rule does not know steers nothing; the oracles still watch.
         return []

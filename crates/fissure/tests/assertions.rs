@@ -150,3 +150,51 @@ fn an_oracle_file_without_an_oracle_is_explained() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("has no function `g`"), "{ran:?}");
 }
+
+/// TensorFlow's models steer TensorFlow's calls, and the report says which source did.
+#[test]
+fn a_scan_of_tensorflow_is_steered_by_what_was_learned_when_asked_to() {
+    let Some(python) = fissure_testing::library_python("tensorflow", "tensorflow-cpu==2.21.0")
+    else {
+        return;
+    };
+    let context = TestContext::new();
+    let root = fissure_testing::root();
+    let name = "tf_histogram_entropy.py";
+    let program = std::fs::read_to_string(root.join("examples/numeric").join(name)).unwrap();
+    context.write(name, &program);
+    for (kind, signal) in [
+        ("learned", "decrease (learned)"),
+        ("best", "decrease (analytic)"),
+    ] {
+        let arguments = ["scan", name, "--assertions", kind, "--output", kind];
+        let ran = with_python(&context, &python, &arguments);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        let report = context.path(kind).join("report.json");
+        let report = std::fs::read_to_string(report).unwrap();
+        assert!(report.contains(signal), "{kind}: {report}");
+    }
+}
+
+#[test]
+fn the_share_of_samples_left_out_is_shown() {
+    let context = TestContext::new();
+    let ran = fissure(&context, &["assertions", "show", "layer_norm"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let shown = ran
+        .stdout
+        .matches("left out, because their label is luck")
+        .count();
+    assert_eq!(shown, 4, "{}", ran.stdout);
+    assert!(!ran.stdout.contains("not recorded"), "{}", ran.stdout);
+    let table = fissure(
+        &context,
+        &["assertions", "eval", "layer_norm", "--recorded"],
+    );
+    let row = table
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("| layer_norm"));
+    let row = row.expect("a row of the table");
+    assert!(row.trim_end().ends_with("% |"), "{row}");
+}

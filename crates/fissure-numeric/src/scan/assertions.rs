@@ -45,7 +45,9 @@ pub const LEARNED_BY_DEFAULT: &[&str] = &["softmax", "solve", "std"];
 #[derive(Debug)]
 pub struct Models {
     steering: Steering,
+    /// Of torch, and the project's own.
     models: BTreeMap<String, SoftAssertion>,
+    tensorflow: BTreeMap<String, SoftAssertion>,
     own: Vec<OwnAssertion>,
 }
 
@@ -54,17 +56,21 @@ impl Models {
     pub fn load(steering: Steering, project: &Path) -> Result<Models, ScanError> {
         let own = load_project(project)?;
         let mut models = BTreeMap::new();
+        let mut tensorflow = BTreeMap::new();
         for (library, function) in shipped() {
+            let of_torch = library == "torch";
             let wanted = match steering {
                 Steering::Learned => true,
-                Steering::Best => LEARNED_BY_DEFAULT.contains(&function.as_str()),
+                Steering::Best => of_torch && LEARNED_BY_DEFAULT.contains(&function.as_str()),
                 Steering::Analytic | Steering::Output | Steering::Random => false,
             };
-            if library == "torch"
-                && wanted
-                && let Some(model) = load_shipped(&library, &function)
-            {
-                models.insert(function, model?);
+            if wanted && let Some(model) = load_shipped(&library, &function) {
+                let known = if of_torch {
+                    &mut models
+                } else {
+                    &mut tensorflow
+                };
+                known.insert(function, model?);
             }
         }
         for entry in &own {
@@ -73,42 +79,35 @@ impl Models {
         Ok(Models {
             steering,
             models,
+            tensorflow,
             own,
         })
     }
 
     /// For the plan: models of one value as their steps, the others by name.
     pub fn to_json(&self) -> Value {
-        let models: serde_json::Map<String, Value> = self
-            .models
-            .iter()
-            .map(|(name, model)| {
-                let steps: serde_json::Map<String, Value> = model
-                    .precisions()
-                    .map(|precision| (precision.to_string(), steps(model, precision)))
-                    .collect();
-                let entry = json!({
-                    "context": model.header().context,
-                    // Only what is better is loaded when the better one is to steer.
-                    "best": true,
-                    "steps": steps,
-                });
-                (name.clone(), entry)
-            })
-            .collect();
         let own: Vec<Value> = self
             .own
             .iter()
             .map(|entry| json!({"function": entry.function, "oracle_file": entry.oracle_file}))
             .collect();
-        json!({"mode": self.steering.name(), "models": models, "own": own})
+        json!({
+            "mode": self.steering.name(),
+            "models": described(&self.models),
+            "tensorflow": described(&self.tensorflow),
+            "own": own,
+        })
     }
 
     /// The labels of an operand's elements: -1, 0 or 1 each; null where there is no answer.
     pub fn answer(&self, question: &Question) -> Value {
         let operands: Vec<&[f64]> = question.operands.iter().map(Vec::as_slice).collect();
-        let labels = self
-            .models
+        let known = if question.library == "tensorflow" {
+            &self.tensorflow
+        } else {
+            &self.models
+        };
+        let labels = known
             .get(&question.function)
             .zip(Precision::from_name(&question.dtype))
             .and_then(|(model, precision)| {
@@ -120,6 +119,23 @@ impl Models {
             labels.map(|labels| labels.iter().map(|label| label.sign()).collect());
         json!({ "labels": signs })
     }
+}
+
+fn described(models: &BTreeMap<String, SoftAssertion>) -> Value {
+    let entries = models.iter().map(|(name, model)| {
+        let steps: serde_json::Map<String, Value> = model
+            .precisions()
+            .map(|precision| (precision.to_string(), steps(model, precision)))
+            .collect();
+        let entry = json!({
+            "context": model.header().context,
+            // Only what is better is loaded when the better one is to steer.
+            "best": true,
+            "steps": steps,
+        });
+        (name.clone(), entry)
+    });
+    Value::Object(entries.collect())
 }
 
 /// (start, end, label) of each interval; null for a model that has to be asked.

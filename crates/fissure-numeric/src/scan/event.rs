@@ -51,12 +51,18 @@ pub enum Event {
 /// The values at an unstable function, of which one operand is to be moved.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Question {
+    #[serde(default = "torch")]
+    pub library: String,
     pub function: String,
     pub dtype: String,
     pub operand: usize,
     /// Elements of one context.
     pub width: usize,
     pub operands: Vec<Vec<f64>>,
+}
+
+fn torch() -> String {
+    "torch".to_owned()
 }
 
 /// The program's own run, without any change.

@@ -31,6 +31,7 @@ pub const FILES: &[(&str, &str)] = files![
     "graph_operations.py",
     "jax_backend.py",
     "learned.py",
+    "learned_arrays.py",
     "loaders.py",
     "low_precision.py",
     "math_backend.py",

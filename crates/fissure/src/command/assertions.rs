@@ -35,9 +35,10 @@ enum AssertionsCommand {
     Eval(Box<EvalArgs>),
     /// Answer questions as JSON lines: what the scan's runtime asks, for other programs
     ///
-    /// The first line of the output says what can be asked. A question names `function`, `dtype`,
-    /// `operand` (the one that moves), `width` (elements of one context) and `operands` (lists of
-    /// numbers); the answer has `labels`: -1, 0 or 1 per element, null where there is no answer.
+    /// The first line of the output says what can be asked. A question names `function`, `library`
+    /// (torch when missing), `dtype`, `operand` (the one that moves), `width` (elements of one
+    /// context) and `operands` (lists of numbers); the answer has `labels`: -1, 0 or 1 per element,
+    /// null where there is no answer.
     Ask,
 }
 
@@ -264,6 +265,9 @@ fn used_by(assertion: &SoftAssertion) -> String {
                 .collect::<Vec<_>>()
                 .join(", ")
         ),
+        Some(_) if header.library == "tensorflow" => {
+            "`fissure scan --assertions learned` at its calls in TensorFlow".to_owned()
+        }
         _ if header.function.contains('.') => {
             format!("`fissure scan` at calls of {}", header.function)
         }
