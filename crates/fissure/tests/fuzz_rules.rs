@@ -89,6 +89,25 @@ fn a_rule_file_and_a_constraint_file_hold_together() {
 }
 
 #[test]
+fn where_file_and_rules_have_nothing_in_common_the_rules_are_used_and_it_is_told() {
+    let context = TestContext::new();
+    let rules = context.write(
+        "mine.rules",
+        "api planted.segv\nparam x: int\nrule large: x > 1000000 and x < 2000000\n",
+    );
+    let spec = planted().join("specs/planted.segv.yaml");
+    let ran = run(fuzz(&context, &[])
+        .arg(&spec)
+        .arg("--rules")
+        .arg(&rules)
+        .args(["--mode", "conform"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("the rules alone are used"), "{ran:?}");
+    let summary: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(summary["apis"][0]["tally"]["inputs"], 300);
+}
+
+#[test]
 fn an_api_of_which_nothing_is_known_is_told_how_to_learn_it_and_random_inputs_do_without() {
     let context = TestContext::new();
     let unknown = run(&mut fuzz(&context, &["planted.segv"]));

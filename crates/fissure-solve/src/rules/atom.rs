@@ -127,8 +127,23 @@ impl Comparison {
         }
     }
 
+    /// The two sides, where neither is calculated: most comparisons are such.
+    fn plain_sides(&self) -> Option<(Node, Node)> {
+        match self.nodes[..] {
+            [
+                left @ (Node::Variable(_) | Node::Constant(_)),
+                right @ (Node::Variable(_) | Node::Constant(_)),
+                Node::Binary(Calculation::Subtract, 0, 1),
+            ] => Some((left, right)),
+            _ => None,
+        }
+    }
+
     pub fn known(&self, domains: &[Interval], scratch: &mut Scratch) -> Known {
-        let value = self.forward(domains, &mut scratch.values);
+        let value = match self.plain_sides() {
+            Some((left, right)) => value_of(left, domains).subtract(value_of(right, domains)),
+            None => self.forward(domains, &mut scratch.values),
+        };
         self.judge(value)
     }
 
@@ -140,17 +155,17 @@ impl Comparison {
         scratch: &mut Scratch,
         changed: &mut Vec<u16>,
     ) -> bool {
+        if let Some((left, right)) = self.plain_sides() {
+            return self.narrow_sides(left, right, domains, changed);
+        }
         let value = self.forward(domains, &mut scratch.values);
         match self.judge(value) {
             Known::True => return true,
             Known::False => return false,
             Known::Open => {}
         }
-        let wanted = match self.relation {
-            Relation::Zero => Interval::constant(0.0),
-            Relation::Negative if self.whole => Interval::whole(f64::NEG_INFINITY, -1.0),
-            Relation::Negative | Relation::NotPositive => Interval::real(f64::NEG_INFINITY, 0.0),
-            Relation::NotZero => return self.trim(domains, changed),
+        let Some(wanted) = self.wanted() else {
+            return true;
         };
         let last = self.nodes.len() - 1;
         scratch.wanted.clear();
@@ -162,15 +177,9 @@ impl Comparison {
             let wanted = scratch.wanted[at];
             match self.nodes[at] {
                 Node::Constant(_) => {}
-                Node::Variable(variable) => {
-                    let domain = &mut domains[usize::from(variable)];
-                    let narrowed = domain.intersect(wanted);
-                    if narrowed.is_empty() {
+                Node::Variable(_) => {
+                    if !keep(self.nodes[at], wanted, domains, changed) {
                         return false;
-                    }
-                    if narrowed != *domain {
-                        *domain = narrowed;
-                        changed.push(variable);
                     }
                 }
                 Node::Negate(inner) => scratch.wanted[usize::from(inner)] = wanted.negate(),
@@ -189,34 +198,86 @@ impl Comparison {
         true
     }
 
-    /// `x != constant` cuts an end of x.
-    fn trim(&self, domains: &mut [Interval], changed: &mut Vec<u16>) -> bool {
-        let [first, second, Node::Binary(Calculation::Subtract, 0, 1)] = self.nodes[..] else {
-            return true;
-        };
-        let of = |node: Node| match node {
-            Node::Variable(variable) => domains[usize::from(variable)],
-            Node::Constant(value) => Interval::constant(value),
-            _ => Interval::EVERYTHING,
-        };
-        let (variable, value) = match (first, second) {
-            (Node::Variable(variable), other) if of(other).is_fixed() => (variable, of(other).low),
-            (other, Node::Variable(variable)) if of(other).is_fixed() => (variable, of(other).low),
-            _ => return true,
-        };
-        let domain = &mut domains[usize::from(variable)];
-        if domain.step == 0.0 {
-            return true;
+    /// What the difference has to be; `None` where that is no interval.
+    fn wanted(&self) -> Option<Interval> {
+        match self.relation {
+            Relation::Zero => Some(Interval::constant(0.0)),
+            Relation::Negative if self.whole => Some(Interval::whole(f64::NEG_INFINITY, -1.0)),
+            Relation::Negative | Relation::NotPositive => {
+                Some(Interval::real(f64::NEG_INFINITY, 0.0))
+            }
+            Relation::NotZero => None,
         }
-        if domain.low == value {
-            domain.low += domain.step;
-            changed.push(variable);
-        } else if domain.high == value {
-            domain.high -= domain.step;
-            changed.push(variable);
-        }
-        !domain.is_empty()
     }
+
+    /// As [`Self::narrow`], of two sides that are not calculated.
+    fn narrow_sides(
+        &self,
+        left: Node,
+        right: Node,
+        domains: &mut [Interval],
+        changed: &mut Vec<u16>,
+    ) -> bool {
+        let (one, other) = (value_of(left, domains), value_of(right, domains));
+        match self.judge(one.subtract(other)) {
+            Known::True => return true,
+            Known::False => return false,
+            Known::Open => {}
+        }
+        let Some(wanted) = self.wanted() else {
+            return trim(left, right, domains, changed);
+        };
+        let (for_left, for_right) = backward(Calculation::Subtract, wanted, one, other);
+        keep(right, for_right, domains, changed) && keep(left, for_left, domains, changed)
+    }
+}
+
+/// What a side that is not calculated can be.
+fn value_of(side: Node, domains: &[Interval]) -> Interval {
+    match side {
+        Node::Variable(variable) => domains[usize::from(variable)],
+        Node::Constant(value) => Interval::constant(value),
+        _ => Interval::EVERYTHING,
+    }
+}
+
+/// Narrows the variable to what is wanted of it; `false` when nothing is left.
+fn keep(side: Node, wanted: Interval, domains: &mut [Interval], changed: &mut Vec<u16>) -> bool {
+    let Node::Variable(variable) = side else {
+        return true;
+    };
+    let domain = &mut domains[usize::from(variable)];
+    let narrowed = domain.intersect(wanted);
+    if narrowed.is_empty() {
+        return false;
+    }
+    if narrowed != *domain {
+        *domain = narrowed;
+        changed.push(variable);
+    }
+    true
+}
+
+/// `x != constant` cuts an end of x.
+fn trim(left: Node, right: Node, domains: &mut [Interval], changed: &mut Vec<u16>) -> bool {
+    let of = |node: Node| value_of(node, domains);
+    let (variable, value) = match (left, right) {
+        (Node::Variable(variable), other) if of(other).is_fixed() => (variable, of(other).low),
+        (other, Node::Variable(variable)) if of(other).is_fixed() => (variable, of(other).low),
+        _ => return true,
+    };
+    let domain = &mut domains[usize::from(variable)];
+    if domain.step == 0.0 {
+        return true;
+    }
+    if domain.low == value {
+        domain.low += domain.step;
+        changed.push(variable);
+    } else if domain.high == value {
+        domain.high -= domain.step;
+        changed.push(variable);
+    }
+    !domain.is_empty()
 }
 
 /// What the two operands must be for the result to be `wanted`.
