@@ -3,7 +3,8 @@
 //!
 //! Needs the program (`cargo build --release -p fissure`) and PyTorch. Constraint files are those in
 //! `../shared/data/docter/pytorch`, or in the folder that `FISSURE_BENCH_SPECS` names; without any,
-//! APIs with rules are fuzzed. `FISSURE_BENCH_INPUTS` is the number of inputs for each API.
+//! APIs with rules are fuzzed. `FISSURE_BENCH_INPUTS` is the number of inputs for each API. With the
+//! argument `workers` only workers are compared, with `whole` only the rest is measured.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -12,13 +13,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use fissure_benches::{python, root};
+use fissure_benches::{median, python, root};
 use fissure_campaign::{EventLog, Record, RunSummary, Stamped, read_events};
 
 /// Events of the long log.
 const EVENTS: u64 = 100_000;
 /// Turns of one worker and of two.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 5;
 /// APIs by how long a call takes in the worker, with inputs for each. No call of them hangs and
 /// nothing is triaged: neither is what is measured there.
 const GROUPS: [(&str, &str, &[&str]); 3] = [
@@ -37,7 +38,7 @@ const GROUPS: [(&str, &str, &[&str]); 3] = [
         "calls of about 150 µs",
         "20000",
         &[
-            "torch.nn.functional.ctc_loss",
+            "torch.linalg.matrix_power",
             "torch.linalg.eigh",
             "torch.linalg.det",
             "torch.nn.functional.cosine_similarity",
@@ -91,6 +92,13 @@ fn main() -> anyhow::Result<()> {
         command
     };
     println!("load of the machine: {}", load()?);
+    let only = std::env::args().find(|argument| argument == "whole" || argument == "workers");
+    if only.as_deref() != Some("whole") {
+        compare_workers(scratch.path(), &campaign)?;
+    }
+    if only.as_deref() == Some("workers") {
+        return Ok(());
+    }
 
     let whole = scratch.path().join("whole");
     let used = measure(&mut campaign(&whole, "2", &[]))?;
@@ -118,34 +126,6 @@ fn main() -> anyhow::Result<()> {
         1e6 * used.processor / total
     );
 
-    for (name, inputs, apis) in GROUPS {
-        // In turn, because the machine is not the same from one minute to the next.
-        let mut ratios = Vec::new();
-        for round in 0..ROUNDS {
-            let mut rates = Vec::new();
-            for workers in ["1", "2"] {
-                let output = scratch.path().join(format!("{name}-{workers}-{round}"));
-                let mut further = vec!["--max-iter", inputs, "--oracles", "fatal-signal"];
-                apis.iter().for_each(|api| further.extend(["--api", api]));
-                measure(&mut campaign(&output, workers, &further))?;
-                let summary = self::summary(&output)?;
-                rates.push(summary.total().inputs as f64 / summary.elapsed.as_secs_f64());
-            }
-            println!(
-                "{name}: one worker {:.0} inputs/s, two {:.0}: {:.2} times",
-                rates[0],
-                rates[1],
-                rates[1] / rates[0]
-            );
-            ratios.push(rates[1] / rates[0]);
-        }
-        ratios.sort_by(f64::total_cmp);
-        println!(
-            "{name}: two workers against one, median: {:.2} times",
-            ratios[ROUNDS / 2]
-        );
-    }
-
     let short = resume(&program, &whole)?;
     let events = lengthen(&whole)?;
     let long = resume(&program, &whole)?;
@@ -156,6 +136,54 @@ fn main() -> anyhow::Result<()> {
         short.elapsed,
         long.elapsed - short.elapsed
     );
+    Ok(())
+}
+
+/// One worker, two workers, and, for what the machine itself gives, two campaigns of one worker each
+/// side by side. In turn, because the machine is not the same from one minute to the next.
+fn compare_workers(
+    scratch: &Path,
+    campaign: &(dyn Fn(&Path, &str, &[&str]) -> Command + Sync),
+) -> anyhow::Result<()> {
+    for (name, inputs, apis) in GROUPS {
+        let mut further = vec!["--max-iter", inputs, "--oracles", "fatal-signal"];
+        apis.iter().for_each(|api| further.extend(["--api", api]));
+        let rate = |label: &str, round: usize, workers: &str| {
+            let output = scratch.join(format!("{label}-{round}"));
+            measure(&mut campaign(&output, workers, &further))?;
+            let summary = summary(&output)?;
+            anyhow::Ok(summary.total().inputs as f64 / summary.elapsed.as_secs_f64())
+        };
+        let (mut ratios, mut ceilings) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            let one = rate(&format!("{name}-one"), round, "1")?;
+            let two = rate(&format!("{name}-two"), round, "2")?;
+            let side_by_side: f64 = std::thread::scope(|scope| {
+                let programs = ["left", "right"].map(|side| {
+                    let label = format!("{name}-{side}");
+                    let rate = &rate;
+                    scope.spawn(move || rate(&label, round, "1"))
+                });
+                programs
+                    .into_iter()
+                    .map(|program| program.join().expect("a measuring thread does not panic"))
+                    .sum::<anyhow::Result<f64>>()
+            })?;
+            println!(
+                "{name}: one worker {one:.0} inputs/s, two {two:.0} ({:.2} times), two programs \
+                 side by side {side_by_side:.0} ({:.2} times)",
+                two / one,
+                side_by_side / one
+            );
+            ratios.push(two / one);
+            ceilings.push(side_by_side / one);
+        }
+        println!(
+            "{name}: median: two workers {:.2} times one, two programs {:.2} times",
+            median(ratios),
+            median(ceilings)
+        );
+    }
     Ok(())
 }
 
