@@ -13,7 +13,7 @@ mod rows;
 use crate::label::{Context, Precision};
 
 /// No context has more features.
-pub const MOST_FEATURES: usize = 37;
+pub const MOST_FEATURES: usize = 38;
 
 /// How a threshold is put between two neighbouring values of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -79,6 +79,19 @@ fn a_damaged_file_is_refused() {
     assert!(ran.stderr.contains("is not a soft assertion"), "{ran:?}");
 }
 
+#[test]
+fn a_type_in_which_nothing_fails_gets_no_model() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    let arguments = ["train", "cast_half", "--dtypes", "float16"];
+    let ran = with_python(&context, &python, &arguments);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("it never fails here"), "{ran:?}");
+    assert!(ran.stderr.contains("nothing was trained"), "{ran:?}");
+}
+
 /// The guide of docs/soft-assertions.md, step by step.
 #[test]
 fn the_guide_to_a_function_of_ones_own_works() {

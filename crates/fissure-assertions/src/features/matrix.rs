@@ -56,11 +56,10 @@ impl<'a> Matrix<'a> {
             let product = finite(norm(values, side) * norm(inverse, side));
             product.max(f64::MIN_POSITIVE).log2()
         });
-        let square = product(values, values, side);
-        let cube = product(&square, values, side);
+        let [square, cube] = powers(values, side);
         Matrix {
-            log_largest_of_square: logarithm.at(largest(&square)),
-            log_largest_of_cube: logarithm.at(largest(&cube)),
+            log_largest_of_square: (square + 2.0 * log_largest).max(logarithm.at(0.0)),
+            log_largest_of_cube: (cube + 3.0 * log_largest).max(logarithm.at(0.0)),
             values,
             side,
             logarithm,
@@ -121,13 +120,23 @@ impl<'a> Matrix<'a> {
     }
 }
 
+/// `log2` of the largest entries of the square and of the cube, of the matrix whose largest entry is
+/// made one: they cannot overflow.
+fn powers(values: &[f64], side: usize) -> [f64; 2] {
+    let largest = |values: &[f64]| values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
+    let most = largest(values).max(f64::MIN_POSITIVE);
+    let scaled: Vec<f64> = values.iter().map(|value| value / most).collect();
+    let square = product(&scaled, &scaled, side);
+    let cube = product(&square, &scaled, side);
+    [square, cube].map(|power| largest(&power).log2())
+}
+
 fn product(left: &[f64], right: &[f64], side: usize) -> Vec<f64> {
     let mut found = vec![0.0; side * side];
-    for (row, into) in found.chunks_exact_mut(side).enumerate() {
-        for k in 0..side {
-            let factor = left[row * side + k];
-            for (sum, entry) in into.iter_mut().zip(&right[k * side..(k + 1) * side]) {
-                *sum = finite(*sum + finite(factor * entry));
+    for (into, row) in found.chunks_exact_mut(side).zip(left.chunks_exact(side)) {
+        for (factor, entries) in row.iter().zip(right.chunks_exact(side)) {
+            for (sum, entry) in into.iter_mut().zip(entries) {
+                *sum += factor * entry;
             }
         }
     }

@@ -40,6 +40,7 @@ pub const FEATURES: &[Feature] = &[
     ("below_log_sum_exp", Scale::Number),
     ("lowest_below_log_sum_exp", Scale::Number),
     ("log_part_of_sum", Scale::Even),
+    ("log_deviation_by_count", Scale::Even),
 ];
 
 /// The two outermost values on one side: what remains when the first is taken away.
@@ -242,6 +243,7 @@ impl<'a> Row<'a> {
         into[34] = finite(self.log_sum_exp - value);
         into[35] = finite(self.log_sum_exp - smallest);
         into[36] = log - self.log_sum;
+        into[37] = self.log_distance - 0.5 * self.log_count;
     }
 }
 

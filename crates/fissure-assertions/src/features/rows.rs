@@ -59,7 +59,9 @@ pub struct Rows<'a> {
     scales: [f64; 2],
     scaled_product: f64,
     scaled_square: f64,
+    log_cosine: f64,
     log_scaled_other: f64,
+    log_scale: f64,
     log_from_mean: f64,
     log_other_from_mean: f64,
     mean: f64,
@@ -83,6 +85,10 @@ fn scale(values: &[f64]) -> f64 {
 /// The square of a cosine that is zero for every precision.
 const TINY: f64 = 1e-60;
 
+fn log_scaled(value: f64) -> f64 {
+    value.abs().max(TINY).log2()
+}
+
 impl<'a> Rows<'a> {
     pub fn new(own: &'a [f64], other: &'a [f64], moving: usize, logarithm: Logarithm) -> Rows<'a> {
         let (largest, smallest) = spread(own);
@@ -95,12 +101,19 @@ impl<'a> Rows<'a> {
                 .map(|value| (value * scale) * (value * scale))
                 .sum()
         };
+        let scaled_product: f64 = pairs()
+            .map(|(a, b)| (a * scales[0]) * (b * scales[1]))
+            .sum();
+        let scaled_square = square(own, scales[0]);
+        let log_scaled_other = 0.5 * log_scaled(square(other, scales[1]));
         Rows {
-            scaled_product: pairs()
-                .map(|(a, b)| (a * scales[0]) * (b * scales[1]))
-                .sum(),
-            scaled_square: square(own, scales[0]),
-            log_scaled_other: 0.5 * square(other, scales[1]).max(TINY).log2(),
+            log_cosine: log_scaled(scaled_product)
+                - 0.5 * log_scaled(scaled_square)
+                - log_scaled_other,
+            scaled_product,
+            scaled_square,
+            log_scaled_other,
+            log_scale: scales[0].log2(),
             scales,
             log_from_mean: log_distance(own, logarithm),
             log_other_from_mean: log_distance(other, logarithm),
@@ -156,14 +169,12 @@ impl<'a> Rows<'a> {
         into[26] = self.moving as f64;
         let (scaled, scaled_partner) = (value * self.scales[0], partner * self.scales[1]);
         let part = scaled * scaled_partner;
-        let log_own = 0.5 * self.scaled_square.max(TINY).log2();
-        let log_others = 0.5 * (self.scaled_square - scaled * scaled).max(TINY).log2();
-        let cosine =
-            |product: f64, log: f64| product.abs().max(TINY).log2() - log - self.log_scaled_other;
-        into[27] = cosine(self.scaled_product, log_own);
-        into[28] = scaled_partner.abs().max(TINY).log2() - self.log_scaled_other;
-        into[29] = log_others - self.scales[0].log2();
-        into[30] = cosine(self.scaled_product - part, log_others);
+        let log_others = 0.5 * log_scaled((self.scaled_square - scaled * scaled).max(0.0));
+        let others = log_scaled(self.scaled_product - part);
+        into[27] = self.log_cosine;
+        into[28] = log_scaled(scaled_partner) - self.log_scaled_other;
+        into[29] = log_others - self.log_scale;
+        into[30] = others - log_others - self.log_scaled_other;
         into[31] = self.log_from_mean;
         into[32] = self.log_other_from_mean;
         // The mean of the others is as far from the mean, on the other side.
