@@ -24,7 +24,7 @@ const ARRAYS: f64 = 0.15;
 /// does so only as long as nothing else has initialised what it relies on.
 const ARRAYS_FIRST: u64 = 256;
 
-/// Draws at the start before a constraint file and rules are said to have no input in common.
+/// Draws at the start before a constraint file and rules are taken to have no input in common.
 const COMMON_ATTEMPTS: u32 = 16;
 
 /// Why an API cannot be generated for.
@@ -62,6 +62,7 @@ pub struct Generator {
     key: [u8; 32],
     coverage: MutatorCoverage,
     arrays_serve: bool,
+    left_aside: bool,
 }
 
 impl Generator {
@@ -87,12 +88,19 @@ impl Generator {
             // Where there are rules, they say whether an array will do.
             arrays_serve: matches!(source, Source::Constraints(_))
                 && arrays_serve(&spec.api.package),
+            left_aside: matches!(source, Source::Rules(_))
+                && !(spec.params.is_empty() || options.unguided || options.mode == Mode::Ignore),
             source,
             checker,
             coverage: MutatorCoverage::new(names),
             options,
             key,
         })
+    }
+
+    /// The spec has constraints and rules without an input in common, and the rules are used.
+    pub fn left_constraints_aside(&self) -> bool {
+        self.left_aside
     }
 
     /// The input with this number; call with 0, 1, 2, … in order.
@@ -266,11 +274,13 @@ fn source(
         let input = proposers.common(0, &mut solver, &mut rules, checker, &mut random);
         input.is_some()
     });
-    if common {
-        Ok(Source::Both(solver, rules, proposers))
+    // Where they contradict each other the rules count: they were learned from the library, and a
+    // constraint file may be of another version.
+    Ok(if common {
+        Source::Both(solver, rules, proposers)
     } else {
-        Err(GenerateReason::Rules(RulesError::NothingInCommon))
-    }
+        Source::Rules(rules)
+    })
 }
 
 fn break_constraint(

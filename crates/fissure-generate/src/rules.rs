@@ -35,8 +35,6 @@ pub enum RulesError {
     Contradiction(Vec<String>),
     #[error("no input was found that satisfies the rules")]
     NoInput,
-    #[error("no input was found that satisfies both the constraint file and the rules")]
-    NothingInCommon,
     #[error("there is no rule `{name}`; the rules are {}", .known.join(", "))]
     UnknownRule { name: String, known: Vec<String> },
     #[error("no input was found that breaks the rule `{0}` and no other")]

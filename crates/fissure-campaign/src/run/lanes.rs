@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fissure_generate::{GenerateError, GenerateReason, Generator, RulesError};
-use fissure_model::{Signature, Spec};
+use fissure_generate::Generator;
 
 use super::{CampaignError, Run, Source};
 use crate::keep::Keeper;
@@ -117,8 +116,22 @@ impl Run<'_> {
         }
         let lane = match self.source {
             Source::Saved(saved) => Lane::again(api, saved[at].inputs.clone(), self.options),
-            Source::Specs(specs) => match self.generator(&specs[at], &signature) {
+            Source::Specs(specs) => match Generator::new(
+                &specs[at],
+                Some(&signature),
+                self.options.generate.clone(),
+                self.options.seed,
+            ) {
                 Ok(generator) => {
+                    if generator.left_constraints_aside() {
+                        (self.observer)(RunEvent::Warning {
+                            message: format!(
+                                "{}: its constraint file and its rules have no input in common; \
+                                 the rules alone are used",
+                                api.title
+                            ),
+                        });
+                    }
                     let keeper = self.keeper(at, &restored)?;
                     let weight = self.options.division.weight(at);
                     Lane::new(
@@ -139,38 +152,6 @@ impl Run<'_> {
             signature: &signature,
         });
         Ok(Ok(lane))
-    }
-
-    /// Draws from the spec's constraints and rules. Where they have nothing in common the rules
-    /// count: they were learned from the library, and a constraint file may be of another version.
-    fn generator(
-        &mut self,
-        spec: &Spec,
-        signature: &Signature,
-    ) -> Result<Generator, GenerateError> {
-        let make = |spec: &Spec| {
-            let options = self.options.generate.clone();
-            Generator::new(spec, Some(signature), options, self.options.seed)
-        };
-        let nothing_in_common = GenerateReason::Rules(RulesError::NothingInCommon);
-        match make(spec) {
-            Err(error) if error.reason == nothing_in_common => {
-                let rules_only = Spec {
-                    params: Vec::new(),
-                    layer_params: Vec::new(),
-                    ..spec.clone()
-                };
-                let generator = make(&rules_only)?;
-                (self.observer)(RunEvent::Warning {
-                    message: format!(
-                        "{}: {}; the rules alone are used",
-                        spec.api.title, error.reason
-                    ),
-                });
-                Ok(generator)
-            }
-            made => made,
-        }
     }
 
     /// Who records the inputs of an API, unless they are recorded already.

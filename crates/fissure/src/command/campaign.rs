@@ -54,9 +54,9 @@ pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
         part: Part::All,
         stop: &stop,
     };
-    run.learn()?;
+    let learned = run.learn()?;
     let left_out = run.solve()?;
-    let summary = run.fuzz(left_out)?;
+    let summary = run.fuzz(left_out, learned)?;
     report::write_page(&folder.shard(shard))?;
     print_summary(&args, &summary, &folder.shard(shard))
 }

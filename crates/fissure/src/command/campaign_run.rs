@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use fissure_campaign::{CampaignFolder, CampaignPlan, Part, RunOptions, RunSummary, Shard, Source};
@@ -61,8 +61,9 @@ impl ShardRun<'_> {
         asked.unwrap_or_else(|| total.map_or(LEARN_TOTAL, |total| LEARN_TOTAL.min(total / 2)))
     }
 
-    /// Learns what nothing is known of.
-    pub fn learn(&self) -> anyhow::Result<()> {
+    /// Learns what nothing is known of; returns how long that took.
+    pub fn learn(&self) -> anyhow::Result<Duration> {
+        let begin = Instant::now();
         let names: Vec<&str> = self
             .positions()
             .map(|at| &self.plan.apis[at])
@@ -70,7 +71,7 @@ impl ShardRun<'_> {
             .map(|api| api.title.as_str())
             .collect();
         if names.is_empty() {
-            return Ok(());
+            return Ok(Duration::ZERO);
         }
         let out = self.learned();
         let options = self.options(LeftOut::new())?;
@@ -95,7 +96,8 @@ impl ShardRun<'_> {
             stop: self.stop,
             names,
         };
-        learning.run()
+        learning.run()?;
+        Ok(begin.elapsed())
     }
 
     /// The specs of this shard, those that were learned included, and why some have none.
@@ -172,12 +174,16 @@ impl ShardRun<'_> {
         read().with_context(|| format!("failed to read {}", path.display()))
     }
 
-    /// Fuzzes, judges and triages; continues what an earlier process began.
-    pub fn fuzz(&self, left_out: LeftOut) -> anyhow::Result<RunSummary> {
+    /// Fuzzes, judges and triages; continues what an earlier process began. `learned` is the part
+    /// of the time for the whole that is spent.
+    pub fn fuzz(&self, left_out: LeftOut, learned: Duration) -> anyhow::Result<RunSummary> {
         let (specs, _) = self.specs()?;
         let workdir = self.folder.shard(self.shard);
         let mut options = self.options(left_out)?;
         options.resume = workdir.join("run.json").exists();
+        options.total_time = options
+            .total_time
+            .map(|total| total.saturating_sub(learned).max(total / 2));
         self.phase(match self.part {
             Part::All => "fuzz, judge, triage",
             Part::Fuzz => "fuzz, triage",

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context;
 use fissure_campaign::slurm::{
@@ -280,7 +281,7 @@ fn do_task(
             run.write_solved()?;
             false
         }
-        Phase::Fuzz | Phase::Oracle => run.fuzz(run.read_solved()?)?.interrupted,
+        Phase::Fuzz | Phase::Oracle => run.fuzz(run.read_solved()?, Duration::ZERO)?.interrupted,
         Phase::Report => false,
     };
     if interrupted {
