@@ -11,12 +11,18 @@ use serde::Serialize;
 
 use crate::{RunOptions, StoreError};
 
+/// Failing inputs of one API that are kept as files; further ones are recorded without. A function
+/// that gives NaN for every other input would fill a disk, and the seed makes each of them again.
+const FILES: u64 = 1000;
+
 /// The work folder of one API.
 pub struct Keeper {
     dir: PathBuf,
     records: Records,
     save: bool,
     scripts: bool,
+    /// Failing inputs kept as files.
+    kept: u64,
 }
 
 /// `inputs/N.json`: the call as plain data.
@@ -34,6 +40,7 @@ impl Keeper {
             records,
             save: options.save,
             scripts: options.scripts,
+            kept: 0,
         })
     }
 
@@ -45,7 +52,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// Records one input, and keeps it as a file if it failed or if every input is kept.
+    /// Records one input, and keeps it as a file if it failed (and not too many did before it) or
+    /// if every input is kept.
     pub fn keep(
         &mut self,
         api: &Api,
@@ -58,7 +66,9 @@ impl Keeper {
             OutcomeKind::Accepted | OutcomeKind::Rejected | OutcomeKind::NotBuilt
         );
         let (mut input_path, mut script_path) = (None, None);
-        if self.save || !ordinary {
+        let failing = !ordinary && self.kept < FILES;
+        if self.save || failing {
+            self.kept += u64::from(failing);
             let text = serde_json::to_string(&InputFile { api, input })
                 .expect("an input is plain data and always serialises");
             input_path = Some(self.write("inputs", input.number, "json", &text)?);
@@ -133,4 +143,36 @@ fn config(api: &Api, options: &RunOptions) -> serde_json::Map<String, serde_json
         unreachable!("the macro above makes an object")
     };
     config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fissure_model::{Intent, Outcome};
+
+    #[test]
+    fn a_function_that_always_fails_does_not_fill_the_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let api = Api::default();
+        let mut keeper = Keeper {
+            dir: dir.path().to_owned(),
+            records: Records::open(dir.path(), &serde_json::Map::new()).unwrap(),
+            save: false,
+            scripts: false,
+            kept: 0,
+        };
+        for number in 0..FILES + 5 {
+            let input = ConcreteInput {
+                number,
+                arguments: Vec::new(),
+                layer_arguments: None,
+                intent: Intent::Conform,
+                mutations: Vec::new(),
+            };
+            let execution = Execution::new(number, Outcome::Timeout, Duration::ZERO);
+            keeper.keep(&api, &input, &execution).unwrap();
+        }
+        let files = fs::read_dir(dir.path().join("inputs")).unwrap().count();
+        assert_eq!(files as u64, FILES);
+    }
 }
