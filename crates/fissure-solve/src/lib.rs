@@ -9,6 +9,7 @@ mod compiled;
 mod distort;
 mod element;
 mod facts;
+mod fit;
 mod kind;
 mod knowledge;
 mod leaf;
