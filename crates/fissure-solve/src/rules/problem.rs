@@ -26,6 +26,8 @@ pub(crate) struct Problem {
     pub order: Vec<u16>,
     /// How many variables at the start of `order` belong to the first class.
     pub leading: usize,
+    /// Not every constraint that holds without a decision was looked at.
+    pub unsure: bool,
 }
 
 impl Problem {
@@ -40,6 +42,7 @@ impl Problem {
             watchers: vec![Vec::new(); count],
             order: Vec::new(),
             leading: 0,
+            unsure: false,
         };
         problem.root = problem.group(Flat::all(constraints));
         let mut leads = vec![false; count];
@@ -132,7 +135,7 @@ impl Problem {
     ) -> Known {
         let mut result = Known::True;
         for atom in &group.atoms {
-            match self.known_atom(&self.atoms[*atom as usize], domains, masks, scratch) {
+            match self.known_atom(*atom, domains, masks, scratch) {
                 Known::False => return Known::False,
                 Known::Open => result = Known::Open,
                 Known::True => {}
@@ -145,15 +148,15 @@ impl Problem {
         }
     }
 
-    fn known_atom(
+    pub fn known_atom(
         &self,
-        atom: &Atom,
+        atom: u32,
         domains: &[Interval],
         masks: &[u64],
         scratch: &mut Scratch,
     ) -> Known {
         let mask = |variable: u16| masks[usize::from(variable)];
-        match atom {
+        match &self.atoms[atom as usize] {
             Atom::Compare(comparison) => comparison.known(domains, scratch),
             Atom::In(variable, bits) => match mask(*variable) & bits {
                 0 => Known::False,

@@ -31,6 +31,8 @@ pub(crate) struct Search {
     reach: f64,
     /// Constraints looked at so far, in all searches.
     pub work: u64,
+    /// A constraint was not looked at although one of its variables had changed.
+    skipped: bool,
 }
 
 /// Where a decision can be taken back to.
@@ -48,6 +50,7 @@ impl Search {
         let root = std::mem::take(&mut problem.root);
         let possible = self.enter(problem, &root);
         problem.root = root;
+        problem.unsure = self.skipped;
         if possible {
             problem.variables.domains.clone_from(&self.domains);
             problem.variables.masks.clone_from(&self.masks);
@@ -92,6 +95,7 @@ impl Search {
         self.queue.clear();
         self.saved_domains.clear();
         self.saved_masks.clear();
+        self.skipped = problem.unsure;
     }
 
     /// Activates the group and propagates.
@@ -113,13 +117,16 @@ impl Search {
     }
 
     fn propagate(&mut self, problem: &Problem) -> bool {
-        // Two constraints can narrow each other by tiny steps for ever; the searches after are
-        // exact without the last of them.
+        // Two constraints can narrow each other by tiny steps for ever; what is not looked at then
+        // is looked at when all values are there.
         let mut left = 64 + 16 * self.domains.len();
         while let Some(atom) = self.queue.pop() {
             self.queued[atom as usize] = false;
             self.work += 1;
             left = left.saturating_sub(1);
+            if left == 0 {
+                self.skipped = true;
+            }
             if !self.active[atom as usize] || left == 0 {
                 continue;
             }
@@ -280,7 +287,15 @@ impl Search {
             self.forget(&mark);
             return false;
         }
-        true
+        !self.skipped || self.holds(problem)
+    }
+
+    /// Every constraint holds of the values.
+    fn holds(&mut self, problem: &Problem) -> bool {
+        self.activated.iter().all(|atom| {
+            let known = problem.known_atom(*atom, &self.domains, &self.masks, &mut self.scratch);
+            known != Known::False
+        })
     }
 
     /// Fixes the variable at a random value; returns it.

@@ -251,3 +251,31 @@ fn what_learned_rules_say_is_kept_and_broken_as_asked() {
         );
     }
 }
+
+#[test]
+fn constraints_that_narrow_each_other_by_tiny_steps_are_kept_all_the_same() {
+    // With an offset nothing breaks the last rule alone, which shows step by step only.
+    let text = "param x: tensor\nparam size: list(int)\nparam stride: list(int)\n\
+                param offset: int? = None\n\
+                rule lengths: size.len = stride.len\n\
+                rule sizes: forall e in size: e >= 0\n\
+                rule strides: forall e in stride: e >= 0\n\
+                rule offset: {offset: int} |= offset >= 0\n\
+                rule all: {x: tensor, size: list(int), stride: list(int), offset: int} |= \
+                size.len != 2 or product(size) = 0 or \
+                offset + (size[0] - 1) * stride[0] + (size[1] - 1) * stride[1] < size(x)\n\
+                rule some: size.len != 2 or product(size) = 0 or \
+                (size[0] - 1) * stride[0] + (size[1] - 1) * stride[1] < size(x)\n";
+    let (params, rules) = load(text);
+    let last = rules.len() - 1;
+    let mut sampler =
+        RuleSampler::breaking(&params, rules.clone(), last, Limits::usual(), 0).unwrap();
+    let mut inputs = 0;
+    while let Drawn::Input(input) = sampler.sample_within(4_000_000) {
+        for (number, rule) in rules.iter().enumerate() {
+            assert_eq!(broken(rule, &input), number == last, "{number} {input:?}");
+        }
+        inputs += 1;
+    }
+    assert!(inputs > 20, "only {inputs} inputs");
+}
