@@ -71,7 +71,7 @@ pub struct ModelHeader {
 }
 
 /// Samples that were drawn and labelled, but are in no data set: their label hangs on the order of the
-/// elements or on the place in the batch.
+/// elements, on the place in the batch, or on the rounding of neighbouring numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {

@@ -230,6 +230,16 @@ mod tests {
     }
 
     #[test]
+    fn the_powers_of_a_matrix_are_known_beyond_the_largest_number() {
+        for scale in [1.0, 2f64.powi(1000)] {
+            let values = [2.0 * scale, 0.0, 0.0, scale];
+            let matrix = Matrix::new(&values, Logarithm::of(Precision::Float64));
+            assert_eq!(matrix.log_largest_of_square, 2.0 * (2.0 * scale).log2());
+            assert_eq!(matrix.log_largest_of_cube, 3.0 * (2.0 * scale).log2());
+        }
+    }
+
+    #[test]
     fn a_singular_matrix_has_no_step() {
         let values = [1.0, 1.0, 1.0, 1.0];
         let matrix = Matrix::new(&values, Logarithm::of(Precision::Float32));

@@ -73,13 +73,13 @@ fn spread(values: &[f64]) -> (f64, f64) {
     (largest, smallest)
 }
 
-/// What makes the largest magnitude one; the rows may be all zeros.
+/// What makes the largest magnitude one; a row of zeros, or of numbers whose reciprocals overflow, stays
+/// smaller.
 fn scale(values: &[f64]) -> f64 {
     let largest = values
         .iter()
         .fold(0.0, |most: f64, value| most.max(value.abs()));
-    // The reciprocal of the smallest numbers is infinite.
-    finite(1.0 / largest.max(f64::MIN_POSITIVE))
+    1.0 / largest.max(f64::MIN_POSITIVE)
 }
 
 /// The square of a cosine that is zero for every precision.
@@ -181,5 +181,29 @@ impl<'a> Rows<'a> {
         let count = self.own.len() as f64;
         into[33] = finite((value - self.mean) * (count / (count - 1.0).max(1.0)));
         into[34] = self.logarithm.at(into[33]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::Precision;
+
+    #[test]
+    fn cosines_are_those_of_the_rows_with_and_without_the_element_at_any_scale() {
+        let other = [4.0, 3.0, 0.0];
+        for scale in [1.0, 1e300, 1e-300] {
+            let own = [3.0 * scale, 4.0 * scale, 12.0 * scale];
+            let rows = Rows::new(&own, &other, 0, Logarithm::of(Precision::Float64));
+            let mut features = [0.0; MOST_FEATURES];
+            rows.describe(2, &mut features);
+            let near = |feature: usize, wanted: f64| {
+                let found = features[feature];
+                assert!((found - wanted).abs() < 1e-9, "{scale}: {found} {wanted}");
+            };
+            near(27, (24.0 / 65.0f64).log2());
+            near(29, (5.0 * scale).log2());
+            near(30, (24.0 / 25.0f64).log2());
+        }
     }
 }
