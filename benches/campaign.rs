@@ -25,7 +25,7 @@ const ROUNDS: usize = 5;
 /// nothing is triaged: neither is what is measured there.
 const GROUPS: [(&str, &str, &[&str]); 3] = [
     (
-        "calls of about 1 ms",
+        "calls of about 300 µs",
         "4000",
         &[
             "torch.kron",
