@@ -99,6 +99,26 @@ fn a_wrong_result_is_found_shrunk_and_shown_by_a_plain_script_and_the_twin_is_si
 }
 
 #[test]
+fn what_a_library_leaves_open_is_no_finding() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    let mut command = context.command();
+    // Eigenvalues in any order, one of several writes to one place, positions.
+    command
+        .args([
+            "fuzz",
+            "torch.linalg.eigvals",
+            "torch.put",
+            "torch.index_copy",
+        ])
+        .args(["--max-iter", "150", "--workdir", "out"]);
+    let ran = run(command.arg("--python").arg(&python));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
 fn kept_inputs_are_judged_later() {
     let Some(judging) = Judging::of("over_32") else {
         return;

@@ -49,11 +49,11 @@ unavailable = foreign.unread
 
 def check(call):
     function = call.path.rpartition(".")[2]
-    if function in ABOUT_LAYOUT or function.rstrip("_") in WRITES:
-        return
-    if call.random or call.mutates:
+    if function in ABOUT_LAYOUT or call.random or call.mutates:
         return
     arguments = call.build()
+    if function.rstrip("_") in WRITES and repeats(call, arguments):
+        return
     for place, tensor in call.tensors(arguments):
         if compare.count(tensor) > LIMIT:
             continue
@@ -72,6 +72,17 @@ def about_layout(report):
     """The call refuses the layout and says so."""
     text = report.observed.lower()
     return "raises" in report.detail and any(word in text for word in LAYOUT_WORDS)
+
+
+def repeats(call, arguments):
+    """A whole number comes twice in one tensor, or it cannot be told."""
+    for _, tensor in call.tensors(arguments):
+        if not compare.is_torch(tensor):
+            return True
+        whole = not tensor.is_floating_point() and not tensor.is_complex()
+        if whole and tensor.unique().numel() < tensor.numel():
+            return True
+    return False
 
 
 def variants(place, tensor):
