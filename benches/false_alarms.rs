@@ -54,7 +54,7 @@ fn main() -> anyhow::Result<()> {
     let root = fissure_testing::root();
     let mut child = Command::new(fissure_benches::python()?)
         .arg(root.join("benches/false_alarms/control.py"))
-        .arg(root.join("python/fissure"))
+        .arg(root.join("python/fissure_worker"))
         .arg(names)
         .args(others)
         .env("PYTHONDONTWRITEBYTECODE", "1")

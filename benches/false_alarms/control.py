@@ -122,19 +122,19 @@ def main():
     parser.add_argument("--special", action="store_true")
     parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args()
-    package = types.ModuleType("_fissure")
+    package = types.ModuleType("fissure_worker")
     package.__path__ = [options.folder]
-    sys.modules["_fissure"] = package
-    from _fissure.seeds import AbsentFinder
+    sys.modules["fissure_worker"] = package
+    from fissure_worker.seeds import AbsentFinder
 
     sys.meta_path.append(AbsentFinder())
     warnings.simplefilter("ignore")
     import torch
 
     torch.set_num_threads(1)
-    from _fissure import oracles
-    from _fissure.oracles import compare
-    from _fissure.oracles.call import plain_call
+    from fissure_worker import oracles
+    from fissure_worker.oracles import compare
+    from fissure_worker.oracles.call import plain_call
 
     comparisons = Comparisons(compare)
     generator = torch.Generator()

@@ -12,23 +12,7 @@ use serde_json::json;
 use crate::catalogue::Trainable;
 use crate::label::Precision;
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../python/fissure_train/", $name)))),*]
-    };
-}
-
-const FILES: &[(&str, &str)] = files![
-    "__init__.py",
-    "__main__.py",
-    "axis.py",
-    "contexts.py",
-    "element.py",
-    "libraries.py",
-    "precision.py",
-    "subject.py",
-];
-
+const PACKAGE: &str = "fissure_train";
 /// Outside the package, so that its relative imports work.
 const STARTER: &str = "import runpy\nrunpy.run_module('fissure_train', run_name='__main__')\n";
 const CHANNEL_FD: i32 = 3;
@@ -216,11 +200,7 @@ impl Drop for Labeller {
 }
 
 fn unpack(folder: &Path, request: &Request<'_>) -> std::io::Result<PathBuf> {
-    let package = folder.join("fissure_train");
-    std::fs::create_dir_all(&package)?;
-    for (name, text) in FILES {
-        std::fs::write(package.join(name), text)?;
-    }
+    fissure_execute::unpack_package(PACKAGE, folder)?;
     let functions: Vec<serde_json::Value> = request
         .functions
         .iter()
@@ -247,22 +227,4 @@ fn unpack(folder: &Path, request: &Request<'_>) -> std::io::Result<PathBuf> {
     let starter = folder.join("start.py");
     std::fs::write(&starter, STARTER)?;
     Ok(starter)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_file_of_the_labeller_is_embedded() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/fissure_train");
-        let mut present: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".py"))
-            .collect();
-        present.sort();
-        let embedded: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
-        assert_eq!(present, embedded);
-    }
 }

@@ -45,3 +45,4 @@ pub use options::{
 };
 pub use pool::Pool;
 pub use script::{Ended, ScriptOptions, ScriptRun, run_script};
+pub use sources::{WORKER, python_file, python_package, unpack_package};

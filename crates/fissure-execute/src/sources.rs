@@ -1,109 +1,94 @@
-//! The Python side, embedded: what runs inside the target's interpreter.
+//! The Python side, embedded: everything below `python/`, and the data that it reads.
 
-/// The text that the interpreter is started with.
-pub const BOOTSTRAP: &str = include_str!("../../../python/fissure/bootstrap.py");
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
 
-/// A file that follows a `+` is data: its text becomes the module's `TEXT`.
-macro_rules! sources {
-    ($($name:literal $path:literal $(+ $data:literal)?),* $(,)?) => {
-        &[$((
-            $name,
-            concat!(
-                include_str!(concat!("../../../python/fissure/", $path)),
-                $("\nTEXT = r'''", include_str!(concat!("../../../data/", $data)), "'''\n",)?
-            ),
-        )),*]
-    };
+use rust_embed::RustEmbed;
+
+/// Builds without optimisation read the folder when they run, so that a change of a Python file needs no
+/// compilation.
+#[derive(RustEmbed)]
+#[folder = "../../python"]
+#[include = "*.py"]
+#[include = "*.txt"]
+struct Embedded;
+
+/// The package that workers import.
+pub const WORKER: &str = "fissure_worker";
+const BOOTSTRAP: &str = "fissure_worker/bootstrap.py";
+/// Data that the worker's files read, by the name they ask for.
+const DATA: [(&str, &str); 1] = [(
+    "data/equivalents.toml",
+    include_str!("../../../data/equivalents.toml"),
+)];
+
+/// The text of one file, by its path below `python/`.
+///
+/// # Panics
+/// Where there is no such file: the paths are constants of the program.
+pub fn python_file(path: &str) -> String {
+    let file = Embedded::get(path).unwrap_or_else(|| panic!("python/{path} is not embedded"));
+    text(file.data)
 }
 
-/// Module names and their texts, each after those that it imports.
-pub const SOURCES: &[(&str, &str)] = sources![
-    "native" "native.py",
-    "outcome" "outcome.py",
-    "build" "build.py",
-    "adapter" "adapter.py",
-    "adapter_numpy" "adapter_numpy.py",
-    "adapter_torch" "adapter_torch.py",
-    "adapter_tensorflow" "adapter_tensorflow.py",
-    "adapter_jax" "adapter_jax.py",
-    "adapter_mxnet" "adapter_mxnet.py",
-    "documented" "documented.py",
-    "describe" "describe.py",
-    "oracles" "oracles/__init__.py",
-    "oracles.arguments" "oracles/arguments.py",
-    "oracles.compare" "oracles/compare.py",
-    "oracles.foreign" "oracles/foreign.py",
-    "oracles.promote" "oracles/promote.py",
-    "oracles.referee" "oracles/referee.py",
-    "oracles.call" "oracles/call.py",
-    "oracles.locality" "oracles/locality.py",
-    "oracles.magnitude" "oracles/magnitude.py",
-    "oracles.tracing" "oracles/tracing.py",
-    "oracles.compile" "oracles/compile.py",
-    "oracles.contract" "oracles/contract.py",
-    "oracles.determinism" "oracles/determinism.py",
-    "oracles.device" "oracles/device.py",
-    "oracles.equivalents" "oracles/equivalents.py" + "equivalents.toml",
-    "oracles.forms" "oracles/forms.py",
-    "oracles.gradient" "oracles/gradient.py",
-    "oracles.jit" "oracles/jit.py",
-    "oracles.kernel_path" "oracles/kernel_path.py",
-    "oracles.layout" "oracles/layout.py",
-    "oracles.memory_growth" "oracles/memory_growth.py",
-    "oracles.meta" "oracles/meta.py",
-    "oracles.nan" "oracles/nan.py",
-    "oracles.performance" "oracles/performance.py",
-    "oracles.reference" "oracles/reference.py",
-    "oracles.reference64" "oracles/reference64.py",
-    "oracles.placement" "oracles/placement.py",
-    "judging" "judging.py",
-    "worker" "worker.py",
-    "zygote" "zygote.py",
-];
+/// All files of a package, by their paths below `python/`.
+pub fn python_package(name: &str) -> BTreeMap<String, String> {
+    let within = format!("{name}/");
+    Embedded::iter()
+        .filter(|path| path.starts_with(&within))
+        .filter_map(|path| Some((path.to_string(), text(Embedded::get(&path)?.data))))
+        .collect()
+}
+
+/// Writes a package below `folder`, as an interpreter imports it from there.
+pub fn unpack_package(name: &str, folder: &Path) -> io::Result<()> {
+    for (path, text) in python_package(name) {
+        let path = folder.join(path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(path, text)?;
+    }
+    Ok(())
+}
+
+/// The text that a zygote is started with.
+pub(crate) fn bootstrap() -> String {
+    python_file(BOOTSTRAP)
+}
+
+/// What the bootstrap imports from: the worker's package, and its data.
+pub(crate) fn worker_sources() -> BTreeMap<String, String> {
+    let mut sources = python_package(WORKER);
+    sources.extend(DATA.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    sources
+}
+
+fn text(bytes: Cow<'static, [u8]>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-    use std::fs;
-    use std::path::Path;
-
     use super::*;
 
-    /// Files that are something else than a module beside the others: the start, and scripts that
-    /// `fissure learn` runs by themselves.
-    const APART: [&str; 8] = [
-        "bootstrap",
-        "__init__",
-        "documentation",
-        "seeds",
-        "seeds_examples",
-        "seeds_library",
-        "seeds_registry",
-        "seeds_typed",
-    ];
-
-    fn names(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            if path.is_dir() && stem != "__pycache__" {
-                found.insert(format!("{prefix}{stem}"));
-                names(&path, &format!("{prefix}{stem}."), found);
-            } else if path.extension().is_some_and(|it| it == "py")
-                && !APART.contains(&stem.as_str())
-            {
-                found.insert(format!("{prefix}{stem}"));
-            }
-        }
-    }
-
     #[test]
-    fn every_python_file_is_embedded() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/fissure");
-        let mut there = BTreeSet::new();
-        names(&folder, "", &mut there);
-        let embedded: BTreeSet<String> =
-            SOURCES.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(embedded, there);
+    fn a_package_is_unpacked_with_the_folders_in_it_and_without_caches() {
+        let folder = tempfile::tempdir().unwrap();
+        unpack_package(WORKER, folder.path()).unwrap();
+        assert!(
+            folder
+                .path()
+                .join("fissure_worker/oracles/__init__.py")
+                .is_file()
+        );
+        assert!(
+            python_package(WORKER)
+                .keys()
+                .all(|path| !path.contains("__pycache__"))
+        );
+        assert_eq!(python_package("fissure"), BTreeMap::new());
     }
 }

@@ -1,5 +1,6 @@
 //! The process that has imported the library and forks workers.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use crate::output::Output;
 use crate::process;
 use crate::sandbox;
 use crate::socket::{Socket, wait_readable};
-use crate::sources::{BOOTSTRAP, SOURCES};
+use crate::sources::{bootstrap, worker_sources};
 
 /// A cold import of a large library from a slow disk takes minutes.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -29,7 +30,7 @@ const TRACEBACK_LINES: usize = 12;
 
 #[derive(Serialize)]
 struct Settings<'a> {
-    sources: &'a [(&'a str, &'a str)],
+    sources: BTreeMap<String, String>,
     package: &'a str,
     dtypes: Vec<&'static str>,
     oracles: &'a [String],
@@ -90,7 +91,7 @@ impl Zygote {
 
         let mut command = Command::new(executable);
         command
-            .args(["-X", "faulthandler", "-u", "-c", BOOTSTRAP])
+            .args(["-X", "faulthandler", "-u", "-c", &bootstrap()])
             .arg(settings.as_raw_fd().to_string())
             .current_dir(scratch.join("work"))
             .stdin(Stdio::null())
@@ -240,7 +241,7 @@ fn settings_file(
     slots: &[OwnedFd],
 ) -> Result<OwnedFd, ExecuteError> {
     let settings = Settings {
-        sources: SOURCES,
+        sources: worker_sources(),
         package: &options.package,
         dtypes: Dtype::ALL.iter().map(|dtype| dtype.name()).collect(),
         oracles: &options.oracles,

@@ -81,7 +81,7 @@ macro_rules! comparing {
             $name,
             Confidence::$confidence,
             Tier::$tier,
-            include_str!(concat!("../../../python/fissure/oracles/", $file)),
+            include_str!(concat!("../../../python/fissure_worker/oracles/", $file)),
         )
     };
 }

@@ -80,7 +80,7 @@ struct Summary {
 fn correct_calls_raise_no_alarm() {
     let root = fissure_testing::root();
     let arguments = [
-        root.join("python/fissure").into_os_string(),
+        root.join("python/fissure_worker").into_os_string(),
         "contract,reference64,placement,nan,kernel-path,layout,determinism".into(),
         "--stride".into(),
         "25".into(),

@@ -6,33 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use fissure_execute::{SandboxOptions, ScriptOptions, run_script};
+use fissure_execute::{SandboxOptions, ScriptOptions, WORKER, python_file, run_script};
 use serde_json::json;
 
 use crate::error::LearnError;
 use crate::params::Observed;
 
 /// The script that asks the sample database of PyTorch.
-const DATABASE: [(&str, &str); 1] =
-    [("seeds.py", include_str!("../../../python/fissure/seeds.py"))];
+const DATABASE: [&str; 1] = ["seeds.py"];
 /// The script for libraries without one, and what it imports.
-const TYPED: [(&str, &str); 4] = [
-    (
-        "seeds_typed.py",
-        include_str!("../../../python/fissure/seeds_typed.py"),
-    ),
-    (
-        "seeds_examples.py",
-        include_str!("../../../python/fissure/seeds_examples.py"),
-    ),
-    (
-        "seeds_library.py",
-        include_str!("../../../python/fissure/seeds_library.py"),
-    ),
-    (
-        "seeds_registry.py",
-        include_str!("../../../python/fissure/seeds_registry.py"),
-    ),
+const TYPED: [&str; 4] = [
+    "seeds_typed.py",
+    "seeds_examples.py",
+    "seeds_library.py",
+    "seeds_registry.py",
 ];
 /// Tensors of more elements are left out: they cost more than they tell.
 const ELEMENTS: u64 = 2048;
@@ -66,16 +53,17 @@ impl Seeds {
         let folder = folder
             .canonicalize()
             .map_err(LearnError::file("find", &folder))?;
-        let files: &[(&str, &str)] = if package == "torch" {
+        let files: &[&str] = if package == "torch" {
             &DATABASE
         } else {
             &TYPED
         };
-        for (name, text) in files {
+        for name in files {
             let path = scratch.join(name);
+            let text = python_file(&format!("{WORKER}/{name}"));
             std::fs::write(&path, text).map_err(LearnError::file("write", &path))?;
         }
-        let script = scratch.join(files[0].0);
+        let script = scratch.join(files[0]);
         let request = json!({
             "package": package,
             "apis": apis,

@@ -1,4 +1,4 @@
-//! Which NaN is worth asking the oracle `nan` (`python/fissure/oracles/nan.py`, whose docstring is
+//! Which NaN is worth asking the oracle `nan` (`python/fissure_worker/oracles/nan.py`, whose docstring is
 //! its page) for: a cheap look at the input, before the call is made again in another precision.
 
 use fissure_model::{Api, ConcreteInput, Confidence, Dtype, OutcomeKind, Verdict};

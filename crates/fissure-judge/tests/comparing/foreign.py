@@ -11,18 +11,18 @@ import warnings
 ROOT, LIBRARY = sys.argv[1:3]
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-package = types.ModuleType("_fissure")
-package.__path__ = [os.path.join(ROOT, "python", "fissure")]
-sys.modules["_fissure"] = package
+package = types.ModuleType("fissure_worker")
+package.__path__ = [os.path.join(ROOT, "python", "fissure_worker")]
+sys.modules["fissure_worker"] = package
 warnings.simplefilter("ignore")
 
 import numpy  # noqa: E402
 
-from _fissure import oracles  # noqa: E402
-from _fissure.build import resolve  # noqa: E402
-from _fissure.oracles import equivalents  # noqa: E402
-from _fissure.oracles.arguments import Arguments  # noqa: E402
-from _fissure.oracles.call import Call  # noqa: E402
+from fissure_worker import oracles  # noqa: E402
+from fissure_worker.build import resolve  # noqa: E402
+from fissure_worker.oracles import equivalents  # noqa: E402
+from fissure_worker.oracles.arguments import Arguments  # noqa: E402
+from fissure_worker.oracles.call import Call  # noqa: E402
 
 library = importlib.import_module(LIBRARY)
 if LIBRARY == "jax":

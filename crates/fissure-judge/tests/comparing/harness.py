@@ -12,15 +12,15 @@ import warnings
 
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "testdata", "wrong"))
-package = types.ModuleType("_fissure")
-package.__path__ = [os.path.join(ROOT, "python", "fissure")]
-sys.modules["_fissure"] = package
+package = types.ModuleType("fissure_worker")
+package.__path__ = [os.path.join(ROOT, "python", "fissure_worker")]
+sys.modules["fissure_worker"] = package
 warnings.simplefilter("ignore")
 
 import torch  # noqa: E402
 
-from _fissure import oracles  # noqa: E402
-from _fissure.oracles.call import plain_call  # noqa: E402
+from fissure_worker import oracles  # noqa: E402
+from fissure_worker.oracles.call import plain_call  # noqa: E402
 
 torch.set_num_threads(1)
 torch.manual_seed(5)

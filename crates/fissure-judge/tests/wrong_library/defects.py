@@ -12,7 +12,7 @@ LIBRARY = sys.argv[2]
 
 import torch  # noqa: E402
 
-from _fissure.oracles import device, equivalents  # noqa: E402
+from fissure_worker.oracles import device, equivalents  # noqa: E402
 
 library = importlib.import_module(LIBRARY)
 

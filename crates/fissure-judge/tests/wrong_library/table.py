@@ -8,7 +8,7 @@ import json
 
 from harness import module
 
-from _fissure.build import resolve
+from fissure_worker.build import resolve
 
 equivalents = module("equivalents")
 rows = equivalents.parse(equivalents.text())

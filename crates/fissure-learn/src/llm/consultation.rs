@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fissure_execute::{Pool, SandboxOptions, ScriptOptions, run_script};
+use fissure_execute::{Pool, SandboxOptions, ScriptOptions, python_file, run_script};
 use fissure_model::{Api, Signature};
 use fissure_rules::Type;
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::error::LearnError;
 use crate::params::Observed;
 use crate::vocabulary::Vocabulary;
 
-const SCRIPT: &str = include_str!("../../../../python/fissure/documentation.py");
+const SCRIPT: &str = "fissure_worker/documentation.py";
 /// What a reader has to take in of a proposed rule: more than of the simplest statements, so that
 /// those win where they say the same.
 const COST: u32 = 4;
@@ -139,7 +139,7 @@ fn documentation(pool: &Pool, api: &Api) -> Result<String, LearnError> {
         .canonicalize()
         .map_err(LearnError::file("find", scratch.path()))?;
     let script = folder.join("documentation.py");
-    std::fs::write(&script, SCRIPT).map_err(LearnError::file("write", &script))?;
+    std::fs::write(&script, python_file(SCRIPT)).map_err(LearnError::file("write", &script))?;
     let file = folder.join("documentation.txt");
     let request = json!({ "path": api.path, "file": file });
     let options = ScriptOptions {

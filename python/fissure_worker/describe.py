@@ -1,0 +1,85 @@
+"""What the installed library says about one of its objects. Runs in a forked worker: looking an
+object up can import modules, and an import can do anything.
+"""
+
+import inspect
+import json
+
+from fissure_worker import documented
+from fissure_worker.build import resolve
+from fissure_worker.outcome import message_of, name_of
+
+TEXT_LIMIT = 200
+
+
+def default_text(value):
+    try:
+        text = repr(value)
+    except BaseException as error:
+        return "<no text: __repr__ raised %s>" % name_of(error)
+    return text[:TEXT_LIMIT]
+
+
+def from_signature(signature):
+    return [
+        {
+            "name": parameter.name,
+            "kind": parameter.kind.name.lower(),
+            "default": None
+            if parameter.default is inspect.Parameter.empty
+            else default_text(parameter.default),
+        }
+        for parameter in signature.parameters.values()
+    ]
+
+
+def is_vague(found):
+    """Whatever it gets it hands on: `*args, **kwargs` says nothing about what that may be."""
+    return bool(found) and all(parameter["kind"].startswith("var_") for parameter in found)
+
+
+def parameters(adapter, target):
+    """What Python knows; else what the documentation says; else what the adapter knows."""
+    known = None
+    try:
+        known = from_signature(inspect.signature(target))
+        if not is_vague(known):
+            return known
+    except (TypeError, ValueError):
+        pass
+    found = documented.parameters(target)
+    if found is None:
+        signature = adapter.signature(target)
+        found = None if signature is None else from_signature(signature)
+    return known if found is None else found
+
+
+def describe(adapter, path):
+    answer = {
+        "library_version": adapter.version(),
+        "missing": None,
+        "callable": False,
+        "is_class": False,
+        "params": None,
+    }
+    try:
+        target = resolve(path)
+        answer["callable"] = callable(target)
+        answer["is_class"] = isinstance(target, type)
+        answer["params"] = parameters(adapter, target)
+        if adapter.by_name_only(path):
+            for parameter in answer["params"] or ():
+                if parameter["kind"] == "positional_or_keyword":
+                    parameter["kind"] = "keyword_only"
+    except BaseException as error:
+        answer["missing"] = "%s: %s" % (name_of(error), message_of(error))
+    return json.dumps(answer).encode("ascii")
+
+
+def serve(adapter, channel):
+    """Answers paths until the other side closes."""
+    while True:
+        message = channel.recv(65536)
+        if not message:
+            return
+        channel.send(describe(adapter, message.decode("utf-8")))

@@ -1,0 +1,141 @@
+"""The same element gives another value in a tensor of another length, or at another position.
+
+# What it does
+
+Takes calls that work element by element (found out by trying: overwriting one element of the input
+changes that element of the result and no other), and makes them again with the same elements alone,
+shifted by one place, and repeated to a longer tensor.
+
+# Why it matters
+
+Vectorised kernels have a body for whole vectors and a tail for the rest, often written twice.
+Which of the two an element meets depends on the tensor's length and position. If they disagree,
+results depend on the batch size, and tests with small tensors see one half only.
+
+# When it stays silent
+
+- The call is random, changes its arguments, or is not element by element.
+- The tensors have different shapes, or the call does not take flat tensors.
+- Every element of the variant comes out at another place than it went in (`roll` by the length of
+  the tensor leaves that tensor as it is, and no other).
+- The difference is within the type's tolerance: vector and scalar code round differently in the
+  last place.
+
+# Example
+
+```text
+exp(x)[6] != exp(x[6:])[0]   # for a tensor of 7 elements
+```
+"""
+
+from fissure_worker.oracles import compare
+from fissure_worker.oracles.determinism import POSITIONAL
+from fissure_worker.oracles.locality import independent, local, moves
+
+PRICE = 12
+ONLY = ("torch",)
+#: Elements: longer than every unrolled loop over vector registers.
+LONG = 160
+#: Tensors beyond this are long enough by themselves.
+LIMIT = 1 << 16
+
+
+def check(call):
+    places = elementwise_places(call)
+    if places is None:
+        return
+    shape = tuple(call.baseline.shape)
+    count = call.baseline.numel()
+    # A function that is about rows or positions refuses flat tensors, or gives something else: then
+    # it is not element by element, however it looked.
+    _, flat = variant(call, places, "{0}", lambda it: it)
+    result, error = call.attempt(flat)
+    if error is not None or not compare.is_torch(result) or result.numel() != count:
+        return
+    if compare.difference(result.reshape(shape), call.baseline) is not None:
+        return
+    for name, text, function, observed, expected in variants(shape, count):
+        lines, changed = variant(call, places, text, function)
+        report = call.compare_variant(name, lines, changed, observed, expected)
+        if report is not None and "raises" not in report.detail:
+            if moves(call, variant(call, places, text, function)[1], places):
+                return
+            # The other variants most likely say the same again.
+            yield report
+            return
+
+
+def variant(call, places, text, function):
+    """(statements, arguments) with `function`, in source `text`, done to each flat tensor."""
+    lines = []
+    arguments = call.build()
+    for place in places:
+        it = place.expression + ".reshape(-1)"
+        lines.append(place.assignment(arguments, text.format(it)))
+        arguments = arguments.replace(place, function(arguments.get(place).reshape(-1)))
+    return lines, arguments
+
+
+def variants(shape, count):
+    """(name, source, function) done to each flat tensor, then what is done to the two results."""
+    import torch
+
+    times = -(-LONG // count) + 1
+    yield (
+        "longer",
+        "torch.cat([{0}] * %d)" % times,
+        lambda it: torch.cat([it] * times),
+        ("%%s[-%d:].reshape(%r)" % (count, shape), lambda it: it[-count:].reshape(shape)),
+        None,
+    )
+    yield (
+        "shifted",
+        "torch.cat([{0}[:1], {0}])",
+        lambda it: torch.cat([it[:1], it]),
+        ("%%s[1:].reshape(%r)" % (shape,), lambda it: it[1:].reshape(shape)),
+        None,
+    )
+    for position in sorted({count - 1, 0, count // 2, count // 3}, reverse=True):
+        there = slice(position, position + 1)
+        text = "[%d:%d]" % (position, position + 1)
+        yield (
+            "alone",
+            "{0}" + text,
+            lambda it, there=there: it[there],
+            ("%s.reshape(-1)", lambda it: it.reshape(-1)),
+            ("%s.reshape(-1)" + text, lambda it, there=there: it.reshape(-1)[there]),
+        )
+
+
+def elementwise_places(call):
+    """Places of the tensors of a call that works element by element, or None."""
+    result = call.baseline
+    if not compare.is_torch(result) or str(result.layout) != "torch.strided":
+        return None
+    # `index_copy` with one index leaves all other elements as they are, and looks like it.
+    name = call.path.rpartition(".")[2]
+    if any(word in name for word in POSITIONAL):
+        return None
+    count = result.numel()
+    if not 2 <= count <= LIMIT or result.is_quantized or call.is_layer and call.draws:
+        return None
+    arguments = call.build()
+    places = []
+    for place, tensor in call.tensors(arguments):
+        if not compare.is_torch(tensor) or str(tensor.layout) != "torch.strided":
+            return None
+        if tensor.numel() == 1:
+            continue
+        if tensor.shape != result.shape or not tensor.is_contiguous() or tensor.is_quantized:
+            return None
+        places.append(place)
+    if not places or call.random or call.mutates:
+        return None
+    positions = sorted({count - 1, count // 2})
+    answers = [local(call, place, count, positions, flat=True) for place in places]
+    if False in answers or True not in answers:
+        return None
+    # One dominating element hides that a softmax depends on all of them.
+    if not all(independent(call, places, position) for position in positions):
+        return None
+    return places

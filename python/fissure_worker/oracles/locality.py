@@ -1,0 +1,106 @@
+"""Does a part of the result depend on one part of the input only? Found out by trying: one part of
+one argument is overwritten with another part of it, so that all values stay of the kind that they
+were, and the result is compared with the one before."""
+
+from fissure_worker.oracles import compare
+
+
+def local(call, place, dimension_size, positions, flat):
+    """True when overwriting part `j` of the tensor at `place` changes at most part `j` of the
+    result, for each of `positions`, and does change it at least once; None when nothing ever
+    changes; False otherwise. Parts are elements (`flat`) or rows."""
+    seen = None
+    for position in positions:
+        arguments = call.build()
+        tensor = arguments.get(place)
+        changed = overwritten(tensor, position, dimension_size, flat)
+        if changed is None:
+            continue
+        result, error = call.attempt(arguments.replace(place, changed))
+        if error is not None:
+            return False
+        answer = only_part(call.baseline, result, position, flat)
+        if answer is False:
+            return False
+        seen = seen or answer
+    return seen
+
+
+def independent(call, places, position):
+    """Element `position` of the result stays what it is when all other elements of the tensors at
+    `places` become the same as that one."""
+    arguments = call.build()
+    for place in places:
+        tensor = arguments.get(place)
+        alike = tensor.reshape(-1)[position].expand(tensor.shape).clone()
+        arguments = arguments.replace(place, alike)
+    result, error = call.attempt(arguments)
+    if error is not None or not compare.is_torch(result):
+        return False
+    if result.shape != call.baseline.shape:
+        return False
+    return same(result.reshape(-1)[position], call.baseline.reshape(-1)[position])
+
+
+def moves(call, arguments, places):
+    """With these arguments elements come out at other places than they went in: whichever element
+    is overwritten, the result changes somewhere else. A kernel that is wrong at its end is wrong
+    there only."""
+    before, error = call.attempt(arguments)
+    if error is not None or not compare.is_torch(before):
+        return False
+    for place in places:
+        answers = []
+        tensor = arguments.get(place)
+        count = tensor.numel()
+        for position in sorted({0, count // 2, count - 1}):
+            changed = overwritten(tensor, position, count, flat=True)
+            if changed is None:
+                continue
+            after, error = call.attempt(arguments.replace(place, changed))
+            if error is None:
+                answers.append(only_part(before, after, position, flat=True))
+        if answers and all(answer is False for answer in answers):
+            return True
+    return False
+
+
+def overwritten(tensor, position, size, flat):
+    """A copy with part `position` replaced by another part that differs from it, or None."""
+    copy = tensor.clone()
+    parts = copy.view(-1) if flat else copy
+    for other in range(size):
+        if other != position and not same(parts[other], parts[position]):
+            parts[position] = parts[other]
+            return copy
+    return None
+
+
+def same(first, second):
+    """Equal in every element, NaN included."""
+    equal = (first == second) | ((first != first) & (second != second))
+    return bool(equal.all())
+
+
+def only_part(before, after, position, flat):
+    """None: nothing changed. True: only this part. False: another part."""
+    seen = None
+    for (_, first), (_, second) in zip(compare.leaves(before), compare.leaves(after)):
+        if not compare.is_torch(first):
+            continue
+        if not compare.is_torch(second) or first.shape != second.shape:
+            return False
+        first, second = compare.plain(first)[0], compare.plain(second)[0]
+        if first.numel() == 0:
+            continue
+        if not flat and (first.dim() == 0 or first.shape[0] <= position):
+            return False
+        equal = (first == second) | ((first != first) & (second != second))
+        equal = equal.reshape(-1) if flat else equal.reshape(equal.shape[0], -1)
+        here = bool(equal[position].all())
+        equal[position] = True
+        if not bool(equal.all()):
+            return False
+        if not here:
+            seen = True
+    return seen

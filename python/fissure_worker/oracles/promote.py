@@ -1,0 +1,68 @@
+"""The same call in `float64`: what a result in a lower precision is measured by."""
+
+from fissure_worker.oracles import compare
+
+#: Element type → the widest of its kind, and the method that converts to it.
+WIDER = {
+    "float8_e4m3fn": "float64",
+    "float8_e5m2": "float64",
+    "float16": "float64",
+    "bfloat16": "float64",
+    "float32": "float64",
+    "complex32": "complex128",
+    "complex64": "complex128",
+}
+
+
+def promoted(call, arguments):
+    """(arguments with tensors and dtypes of low precision made wide, the statements that do it);
+    (None, []) when there is nothing of low precision."""
+    lines = []
+    for place, value in arguments.values(call.parameter):
+        if compare.is_torch(value) and compare.dtype_name(value) in WIDER:
+            name = WIDER[compare.dtype_name(value)]
+            wide = value.to(getattr(library(), name))
+            text = "%s.to(torch.%s)" % (place.expression, name)
+        elif compare.is_numpy(value) and compare.dtype_name(value) in WIDER:
+            name = WIDER[compare.dtype_name(value)]
+            wide = value.astype(name)
+            text = "%s.astype(%r)" % (place.expression, name)
+        elif type(value).__name__ == "dtype" and str(value).rpartition(".")[2] in WIDER:
+            name = WIDER[str(value).rpartition(".")[2]]
+            wide = getattr(library(), name)
+            text = "torch.%s" % name
+        else:
+            continue
+        lines.append(place.assignment(arguments, text))
+        arguments = arguments.replace(place, wide)
+    if not lines and arguments.layer is None:
+        return None, []
+    return arguments, lines
+
+
+def library():
+    import torch
+
+    return torch
+
+
+def promoted_result(call):
+    """The result in `float64`, or None when the call takes none or is in `float64` already."""
+    arguments, _ = promoted(call, call.build())
+    if arguments is None:
+        return None
+    result, error = call.attempt(arguments, change_layer=widened)
+    return None if error is not None else result
+
+
+def widened(layer):
+    """A layer with its weights in `float64`."""
+    return layer.double() if hasattr(layer, "double") else layer
+
+
+def call_source(call):
+    """`{call}` for the promoted arguments: a layer's weights are made wide between its making and
+    its call."""
+    if not call.is_layer:
+        return "{call}"
+    return "%s(*arguments, **keywords).double()(*layer_arguments, **layer_keywords)" % call.path

@@ -1,0 +1,109 @@
+"""The result is further from the same call in float64 than its type's rounding explains.
+
+# What it does
+
+Makes the call once more with every tensor of low precision (float16, bfloat16, float32,
+complex64) as float64, layers and `dtype` arguments included, and compares values.
+
+# Why it matters
+
+A wrong constant, a wrong branch for one type, an algorithm that cancels: all of them give numbers
+of the right size. The wider run has the same code above the kernel and much smaller errors in it.
+
+# When it stays silent
+
+- The call is random, or already in float64, or refuses float64.
+- The error is within ten times the type's tolerance for the largest element, or within what a change of the input's last
+  digits does to the result (cancellation, an ill-conditioned matrix, a step of `floor`).
+- NaN and infinities: `placement` and `nan` look at those.
+- Decompositions, whose vectors are defined up to a sign or a rotation.
+- Shapes: what a function does with a type may be its purpose (`view`, `nextafter`).
+
+# Example
+
+```text
+half(x) = 1.5625, in float64: 1.25
+```
+"""
+
+from fissure_worker.oracles import compare, foreign, promote
+from fissure_worker.oracles.call import Report
+from fissure_worker.oracles.magnitude import is_ordinary
+
+PRICE = 3
+#: Times the usual tolerance: the wider run is no second opinion of the same precision.
+SLACK = 10.0
+#: Defined by the element type itself.
+ABOUT_DTYPE = frozenset(
+    "nextafter view view_as finfo iinfo element_size matrix_rank pinv frexp ldexp eps "
+    "can_cast result_type promote_types empty empty_like empty_strided bernoulli type "
+    "spacing itemsize nbytes nan_to_num".split()
+)
+#: Their results come in any order.
+UNORDERED = frozenset("eig eigvals".split())
+
+
+unavailable = foreign.unread
+
+
+def check(call):
+    name = call.path.rpartition(".")[2].rstrip("_")
+    about = name in ABOUT_DTYPE or name in UNORDERED
+    if about or call.random or not is_ordinary(call, call.build(), finite=False):
+        return
+    reference = call.referee.reference
+    if reference is None or call.referee.is_ambiguous():
+        return
+    for found in compare.differences(call.baseline, reference, check_dtype=False):
+        if found.kind != "values":
+            continue
+        report = examine(call, found, reference)
+        if report is not None:
+            yield report
+            return
+
+
+def examine(call, found, reference):
+    """A difference in values, by the measure of this oracle."""
+    from fissure_worker.oracles.referee import part
+
+    observed, expected = part(call.baseline, found.path), part(reference, found.path)
+    if compare.is_tensor(observed):
+        if call.referee.is_index(found.path, observed):
+            return None
+        rtol, atol = coarsest(call, observed)
+        rtol, atol = rtol * SLACK, atol * SLACK + rtol * SLACK * compare.largest(expected)
+        wider = compare.differences(observed, expected, rtol, atol, check_dtype=False)
+    else:
+        wider = compare.differences(observed, expected, 1e-5, 1e-4, check_dtype=False)
+    found_path = found.path
+    found = next(iter(wider), None)
+    if found is None or found.kind != "values":
+        return None
+    found.path = found_path
+    if call.referee.excused_by_perturbation(found, observed, expected):
+        return None
+    texts = compare.short(found.observed), compare.short(found.expected)
+    return Report("values", texts[0], texts[1], source(call, found))
+
+
+def coarsest(call, result):
+    """The tolerance of the lowest precision among result and arguments: a result that is stored in
+    a wider type than it was computed in is no better for it."""
+    tensors = [tensor for _, tensor in call.tensors(call.used)]
+    floating = [it for it in tensors if compare.dtype_name(it) in promote.WIDER]
+    return max(compare.tolerance(tensor) for tensor in [result] + floating)
+
+
+def source(call, found):
+    """The call as it is against the call in float64."""
+    arguments = call.build()
+    _, lines = promote.promoted(call, arguments)
+    wide_call = promote.call_source(call)
+    text = ["{build}", "observed = {call}" + found.path, "{build}"]
+    text.extend(lines)
+    if call.draws and wide_call != "{call}":
+        text.append("torch.manual_seed(0)")
+    text.append("expected = " + wide_call + found.path)
+    text.extend(found.lines)
+    return call.source(text)
