@@ -1,35 +1,17 @@
 //! [`Spec`](fissure_model::Spec) → [`AbstractInput`](fissure_model::AbstractInput).
 //!
-//! A spec is compiled once into a plan of small choices; each input is then one walk over that
-//! plan. [`conforms`] is the other direction: which constraints does a finished call break?
-//! [`rules`] draws from rules instead of constraint files.
+//! Two engines: `constraints` compiles a spec once into a plan of small choices, and each input is
+//! then one walk over that plan; [`rules`] draws from rules instead of constraint files.
+//! [`conforms`] is the other direction: which constraints does a finished call break?
 
-mod check;
-mod compiled;
-mod distort;
+mod constraints;
 mod element;
-mod facts;
-mod fit;
-mod kind;
-mod knowledge;
-mod leaf;
-mod meaning;
-mod passing;
-mod plan;
-mod preference;
 mod random;
 pub mod rules;
-mod sample;
-mod sequence;
-mod shape;
-mod solver;
-mod tensor;
-mod term;
-mod violate;
 
-pub use check::{Broken, Checker, conforms};
+pub use constraints::checker::{Broken, Checker, conforms};
+pub use constraints::plan::{PlanError, PlanOptions};
+pub use constraints::priors::arrays_serve;
+pub use constraints::solver::Solver;
 pub use element::{as_number, write_element};
-pub use knowledge::arrays_serve;
-pub use plan::{PlanError, PlanOptions};
 pub use random::Random;
-pub use solver::Solver;

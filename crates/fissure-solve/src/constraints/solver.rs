@@ -7,12 +7,12 @@ use fissure_model::{
     AbstractArgument, AbstractInput, Category, Intent, Passing, Role, Signature, Spec,
 };
 
-use crate::passing::PassingPlan;
-use crate::plan::{Include, Plan, PlanError, PlanOptions};
-use crate::preference::{Preferences, Trace};
+use crate::constraints::passing::PassingPlan;
+use crate::constraints::plan::{Include, Plan, PlanError, PlanOptions};
+use crate::constraints::preferences::{Preferences, Trace};
+use crate::constraints::sample::{Call, Unsatisfied};
+use crate::constraints::violate::all_violable;
 use crate::random::Random;
-use crate::sample::{Call, Unsatisfied};
-use crate::violate::all_violable;
 
 /// Inputs whose choices are remembered until their outcome is known.
 const REMEMBERED: usize = 16_384;

@@ -3,12 +3,14 @@
 
 use fissure_model::{Argument, Category, ConcreteInput, DtypeTerm, Role, Spec, TensorKind, Value};
 
-use crate::compiled::{Compared, CompiledDim, CompiledParam, CompiledShape, CompiledSpec, Matched};
-use crate::facts::{facts_of, nested_shape, tensor_of, tensors_inside};
-use crate::fit::{container_fits, dtypes_fit, numbers_fit};
-use crate::knowledge::arrays_serve;
-use crate::meaning::containers_listed;
-use crate::term::{Facts, Scope};
+use crate::constraints::compiled::{
+    Compared, CompiledDim, CompiledParam, CompiledShape, CompiledSpec, Matched,
+};
+use crate::constraints::expressions::{Facts, Scope};
+use crate::constraints::facts::{facts_of, nested_shape, tensor_of, tensors_inside};
+use crate::constraints::fit::{container_fits, dtypes_fit, numbers_fit};
+use crate::constraints::meaning::containers_listed;
+use crate::constraints::priors::arrays_serve;
 
 /// One category of one parameter that a call does not respect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +58,7 @@ struct Shaped<'a> {
 impl Checker {
     pub fn new(spec: &Spec) -> Self {
         let compiled = CompiledSpec::new(spec);
-        let read = crate::plan::read_params(&compiled);
+        let read = crate::constraints::plan::read_params(&compiled);
         let params = spec
             .params
             .iter()

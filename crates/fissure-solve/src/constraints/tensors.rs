@@ -4,11 +4,11 @@ use fissure_model::{
     AbstractArgument, AbstractValue, Category, Dtype, Fill, FillScheme, Passing, TensorKind,
 };
 
-use crate::leaf::{For, closed, whole};
-use crate::meaning::accepts_dtype;
-use crate::plan::{LayerPlan, TensorSlots};
-use crate::sample::{Call, Unsatisfied};
-use crate::shape::{Scheme, fill_scheme};
+use crate::constraints::meaning::accepts_dtype;
+use crate::constraints::plan::{LayerPlan, TensorSlots};
+use crate::constraints::sample::{Call, Unsatisfied};
+use crate::constraints::scalars::{For, closed, whole};
+use crate::constraints::shapes::{Scheme, fill_scheme};
 
 impl Call<'_> {
     /// A tensor of the library, or an array when `kind` is `None`.

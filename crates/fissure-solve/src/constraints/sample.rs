@@ -4,15 +4,15 @@ use fissure_model::{
     AbstractArgument, AbstractInput, AbstractValue, Category, Dtype, Intent, Passing, Role, Value,
 };
 
-use crate::facts::facts_of_abstract;
-use crate::kind::KindPlan;
-use crate::meaning::Leaf;
-use crate::passing::PassingPlan;
-use crate::plan::{Include, Plan};
-use crate::preference::{Preferences, SlotId};
+use crate::constraints::expressions::{Facts, Scope};
+use crate::constraints::facts::facts_of_abstract;
+use crate::constraints::kinds::KindPlan;
+use crate::constraints::meaning::Leaf;
+use crate::constraints::passing::PassingPlan;
+use crate::constraints::plan::{Include, Plan};
+use crate::constraints::preferences::{Preferences, SlotId};
+use crate::constraints::shapes::{SCHEMES, SIZES, Scheme};
 use crate::random::Random;
-use crate::shape::{SCHEMES, SIZES, Scheme};
-use crate::term::{Facts, Scope};
 
 /// Inputs up to this size are drawn freely.
 const ORDINARY_BYTES: u64 = 128 << 10;

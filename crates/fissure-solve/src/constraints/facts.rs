@@ -2,9 +2,9 @@
 
 use fissure_model::{AbstractValue, FillScheme, TensorValue, Value};
 
+use crate::constraints::expressions::Facts;
+use crate::constraints::meaning::Leaf;
 use crate::element::as_number;
-use crate::meaning::Leaf;
-use crate::term::Facts;
 
 pub(crate) fn tensor_of(value: &Value) -> Option<&TensorValue> {
     match value {

@@ -2,12 +2,12 @@
 
 use fissure_model::{AbstractValue, Category, TensorKind, Value};
 
-use crate::kind::Entry;
-use crate::knowledge::is_axis;
-use crate::leaf::{For, whole};
-use crate::meaning::Leaf;
-use crate::preference::SlotId;
-use crate::sample::{Call, Unsatisfied};
+use crate::constraints::kinds::Entry;
+use crate::constraints::meaning::Leaf;
+use crate::constraints::preferences::SlotId;
+use crate::constraints::priors::is_axis;
+use crate::constraints::sample::{Call, Unsatisfied};
+use crate::constraints::scalars::{For, whole};
 
 /// More entries than this in one list make no better test.
 const MAX_ENTRIES: u64 = 4096;

@@ -15,7 +15,7 @@
 use fissure_model::{Constraint, Dtype, DtypeFamily, DtypeTerm, Element, Structure, Value};
 use fissure_spec::{Kind, ParamHints};
 
-use crate::term::Facts;
+use crate::constraints::expressions::Facts;
 
 /// The type of a plain Python value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -2,8 +2,8 @@
 
 use fissure_model::{AbstractValue, Dtype, Fill, FillScheme, TensorKind, Value};
 
-use crate::meaning::Leaf;
-use crate::sample::Call;
+use crate::constraints::meaning::Leaf;
+use crate::constraints::sample::Call;
 
 impl Call<'_> {
     pub fn other_rank(&mut self, value: AbstractValue) -> AbstractValue {
@@ -153,7 +153,9 @@ impl Call<'_> {
             2 => literal(Value::Float(self.random.unit() * 20.0 - 10.0)),
             3 => literal(Value::Bool(self.random.chance(0.5))),
             4 => literal(Value::Text(
-                self.random.pick(&crate::knowledge::WORDS).to_string(),
+                self.random
+                    .pick(&crate::constraints::priors::WORDS)
+                    .to_string(),
             )),
             5 => literal(Value::None),
             6 => {

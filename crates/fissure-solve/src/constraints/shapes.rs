@@ -2,10 +2,10 @@
 
 use fissure_model::{Category, Comparison, FillScheme};
 
-use crate::compiled::{Compared, CompiledDim, CompiledShape, Matched};
-use crate::plan::TensorSlots;
-use crate::sample::{Call, Unsatisfied};
-use crate::term::Unbound;
+use crate::constraints::compiled::{Compared, CompiledDim, CompiledShape, Matched};
+use crate::constraints::expressions::Unbound;
+use crate::constraints::plan::TensorSlots;
+use crate::constraints::sample::{Call, Unsatisfied};
 
 /// How the tensors of one call relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -254,7 +254,7 @@ impl Call<'_> {
         let fits = size >= 0.0
             && size.fract() == 0.0
             && size <= 4_294_967_296.0
-            && crate::term::compare(size, *comparison, value);
+            && crate::constraints::expressions::compare(size, *comparison, value);
         fits.then_some(size as u64)
     }
 

@@ -6,10 +6,10 @@ use fissure_model::{
 };
 use fissure_spec::Kind;
 
-use crate::compiled::CompiledParam;
-use crate::knowledge::{NameSays, name_says};
-use crate::meaning::{Leaf, accepts_leaf, containers_listed};
-use crate::term::{Facts, Scope};
+use crate::constraints::compiled::CompiledParam;
+use crate::constraints::expressions::{Facts, Scope};
+use crate::constraints::meaning::{Leaf, accepts_leaf, containers_listed};
+use crate::constraints::priors::{NameSays, name_says};
 
 /// One sort of value.
 #[derive(Clone, Debug, PartialEq)]
@@ -351,7 +351,7 @@ fn entries_of(
     tensors_possible: bool,
 ) -> Vec<(Entry, f32)> {
     let constraint = &compiled.constraint;
-    match crate::plan::element_of(structure) {
+    match crate::constraints::plan::element_of(structure) {
         Some(Element::Dtype(term)) => LEAVES
             .into_iter()
             .filter(|leaf| accepts_leaf(term, *leaf, None))

@@ -2,11 +2,11 @@
 
 use fissure_model::{Category, Dtype, DtypeTerm, Value};
 
-use crate::compiled::Interval;
-use crate::knowledge::{FLOAT_SCHEMES, FloatScheme, INT_SCHEMES, IntScheme};
-use crate::meaning::{Leaf, accepts_dtype, accepts_leaf};
-use crate::sample::{Call, Unsatisfied};
-use crate::term::Unbound;
+use crate::constraints::compiled::Interval;
+use crate::constraints::expressions::Unbound;
+use crate::constraints::meaning::{Leaf, accepts_dtype, accepts_leaf};
+use crate::constraints::priors::{FLOAT_SCHEMES, FloatScheme, INT_SCHEMES, IntScheme};
+use crate::constraints::sample::{Call, Unsatisfied};
 
 /// Integers at which code breaks.
 const BOUNDARIES: [i128; 20] = [

@@ -5,8 +5,8 @@ use fissure_model::{
 };
 use fissure_spec::ParamHints;
 
-use crate::meaning::object_kinds;
-use crate::term::{Facts, Names, Scope, Term, Unbound, compare};
+use crate::constraints::expressions::{Facts, Names, Scope, Term, Unbound, compare};
+use crate::constraints::meaning::object_kinds;
 
 /// One parameter's constraint, ready to be sampled and checked.
 #[derive(Clone, Debug)]

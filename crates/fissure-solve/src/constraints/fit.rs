@@ -2,10 +2,10 @@
 
 use fissure_model::{TensorKind, Value};
 
-use crate::compiled::{CompiledParam, CompiledRange};
-use crate::facts::{Holder, for_each_number, tensor_of};
-use crate::meaning::{Leaf, accepts_dtype, accepts_leaf, structure_matches};
-use crate::term::{Facts, Scope};
+use crate::constraints::compiled::{CompiledParam, CompiledRange};
+use crate::constraints::expressions::{Facts, Scope};
+use crate::constraints::facts::{Holder, for_each_number, tensor_of};
+use crate::constraints::meaning::{Leaf, accepts_dtype, accepts_leaf, structure_matches};
 
 pub fn container_fits(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool {
     let constraint = &compiled.constraint;
@@ -47,9 +47,9 @@ pub fn dtypes_fit(compiled: &CompiledParam, value: &Value, facts: &[Facts]) -> b
     let constraint = &compiled.constraint;
     let structures = &constraint.structures;
     if constraint.dtypes.is_empty()
-        || structures
-            .iter()
-            .any(|s| crate::plan::element_of(s).is_some() && structure_matches(s, value))
+        || structures.iter().any(|s| {
+            crate::constraints::plan::element_of(s).is_some() && structure_matches(s, value)
+        })
     {
         return true;
     }

@@ -5,10 +5,10 @@
 
 use fissure_model::{AbstractValue, Category, Dtype, Fill, FillScheme, TensorKind, Value};
 
-use crate::leaf::{For, whole};
-use crate::meaning::{Leaf, accepts_dtype, accepts_leaf, containers_listed};
-use crate::plan::{Include, ParamPlan, Plan};
-use crate::sample::Call;
+use crate::constraints::meaning::{Leaf, accepts_dtype, accepts_leaf, containers_listed};
+use crate::constraints::plan::{Include, ParamPlan, Plan};
+use crate::constraints::sample::Call;
+use crate::constraints::scalars::{For, whole};
 
 /// The categories in which a parameter is constrained.
 pub(crate) fn violable(param: &ParamPlan) -> Vec<Category> {

@@ -2,17 +2,17 @@
 
 use fissure_model::{Dtype, Element, Param, Passing, Role, Signature, Spec, Structure, Value};
 
-use crate::compiled::{CompiledParam, CompiledSpec};
-use crate::facts::facts_of;
-use crate::kind::{KindPlan, kinds_of};
-use crate::knowledge::{
+use crate::constraints::compiled::{CompiledParam, CompiledSpec};
+use crate::constraints::expressions::{Facts, Term};
+use crate::constraints::facts::facts_of;
+use crate::constraints::kinds::{KindPlan, kinds_of};
+use crate::constraints::meaning::accepts_dtype;
+use crate::constraints::passing::{PassingPlan, passing_of};
+use crate::constraints::preferences::{Preferences, SlotBuilder, SlotId};
+use crate::constraints::priors::{
     WORDS, float_weights, include_factor, int_weights, is_channel, layer_inputs, length_weights,
     library_dtypes, rank_weights,
 };
-use crate::meaning::accepts_dtype;
-use crate::passing::{PassingPlan, passing_of};
-use crate::preference::{Preferences, SlotBuilder, SlotId};
-use crate::term::{Facts, Term};
 
 /// What the user asked of the sampler.
 #[derive(Clone, Debug)]
@@ -54,10 +54,10 @@ pub(crate) struct Plan {
 /// Choices that concern all parameters of a call.
 pub(crate) struct CallSlots {
     pub dtype: SlotId,
-    /// [`crate::shape::Scheme`]
+    /// [`crate::constraints::shapes::Scheme`]
     pub scheme: SlotId,
     pub rank: SlotId,
-    /// [`crate::shape::SIZES`]
+    /// [`crate::constraints::shapes::SIZES`]
     pub size: SlotId,
     /// By name or by position, where the library does not say.
     pub passing: SlotId,
@@ -111,9 +111,9 @@ pub(crate) struct TensorSlots {
     /// The dtype of the call first, then `dtypes`.
     pub dtype: SlotId,
     pub rank: SlotId,
-    /// [`crate::shape::Form`]
+    /// [`crate::constraints::shapes::Form`]
     pub form: SlotId,
-    /// [`crate::shape::FILLS`]
+    /// [`crate::constraints::shapes::FILLS`]
     pub fill: SlotId,
 }
 
@@ -151,10 +151,10 @@ impl Plan {
         let mut slots = SlotBuilder::default();
         let call = CallSlots {
             dtype: slots.slot(weights_or_one(&dtypes)),
-            scheme: slots.slot(crate::shape::SCHEME_WEIGHTS.to_vec()),
+            scheme: slots.slot(crate::constraints::shapes::SCHEME_WEIGHTS.to_vec()),
             rank: slots.slot(rank_weights(&spec.api.title)),
             size: slots.slot(
-                crate::shape::SIZES
+                crate::constraints::shapes::SIZES
                     .iter()
                     .map(|(_, weight)| *weight)
                     .collect(),
@@ -239,8 +239,8 @@ impl TensorSlots {
             dtypes,
             dtype: slots.slot(weights),
             rank: slots.slot(rank_weights(title)),
-            form: slots.slot(crate::shape::FORM_WEIGHTS.to_vec()),
-            fill: slots.slot(crate::shape::FILL_WEIGHTS.to_vec()),
+            form: slots.slot(crate::constraints::shapes::FORM_WEIGHTS.to_vec()),
+            fill: slots.slot(crate::constraints::shapes::FILL_WEIGHTS.to_vec()),
         }
     }
 }
@@ -412,7 +412,7 @@ pub(crate) fn read_params(compiled: &CompiledSpec) -> Vec<bool> {
             _ => {}
         }
     }
-    use crate::compiled::{CompiledDim, CompiledShape};
+    use crate::constraints::compiled::{CompiledDim, CompiledShape};
     let mut read = vec![false; compiled.params.len()];
     for param in &compiled.params {
         for compared in &param.ndims {
