@@ -37,7 +37,7 @@ mod tally;
 mod turn;
 
 pub use behaviour::{BehaviourCounts, ConstraintEvidence, MutatorEvidence, OutcomeCounts};
-pub use deny_list::{Denied, DenyList, pattern_matches, title_matches};
+pub use deny_list::{Denied, DenyList};
 pub use event::RunEvent;
 pub use event_log::{EVENTS_FILE, EventLog, EventReader, read_events};
 pub use fresh::{Facts, facts, run_fresh};

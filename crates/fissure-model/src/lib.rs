@@ -12,6 +12,7 @@ mod execution;
 mod expression;
 mod finding;
 mod input;
+mod pattern;
 mod scalar;
 mod spec;
 mod summary;
@@ -24,6 +25,7 @@ pub use execution::{Exception, Execution, Obstacle, OracleCost, Outcome, Outcome
 pub use expression::{Comparison, Expression, Operator};
 pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
+pub use pattern::{pattern_matches, title_matches};
 pub use scalar::Scalar;
 pub use spec::{
     Bound, Constraint, Dim, DtypeTerm, Element, NdimTerm, Param, Range, Role, RuleText, ShapeTerm,

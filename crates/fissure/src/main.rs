@@ -3,7 +3,6 @@
 mod command;
 mod duration;
 mod exit_status;
-mod rule_library;
 mod screen;
 mod target;
 
@@ -31,8 +30,8 @@ enum Command {
     Train(Box<command::train::TrainArgs>),
     /// List, show and evaluate soft assertions
     Assertions(command::assertions::AssertionsArgs),
-    Fuzz(Box<command::fuzz_args::FuzzArgs>),
-    Campaign(Box<command::campaign_args::CampaignArgs>),
+    Fuzz(Box<command::fuzz::args::FuzzArgs>),
+    Campaign(Box<command::campaign::args::CampaignArgs>),
     /// Apply oracles to the inputs that a run kept
     Judge(Box<command::judge::JudgeArgs>),
     /// Run findings again, here or with another version of the library

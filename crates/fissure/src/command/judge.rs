@@ -9,7 +9,7 @@ use clap::Args;
 use fissure_campaign::{JudgingOptions, RunFolder, RunOptions, Source};
 use fissure_generate::GenerateOptions;
 
-use super::judging::{Judging, JudgingArgs};
+use super::session::judging::{Judging, JudgingArgs};
 use super::session::{self, Session, seconds_of};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};

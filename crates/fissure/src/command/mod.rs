@@ -1,39 +1,22 @@
-//! One file per command.
+//! One file per command, a folder where it is large: `args` as typed, `plan` ready to run, the rest shows.
 
 pub mod assertions;
-mod assertions_eval;
 pub mod bisect;
 pub mod campaign;
-pub mod campaign_args;
-mod campaign_learn;
-mod campaign_options;
-mod campaign_run;
-mod campaign_slurm;
-mod campaign_specs;
 pub mod diff;
 pub mod doctor;
 pub mod env;
 pub mod fuzz;
-pub mod fuzz_args;
-mod fuzz_plan;
-mod fuzz_targets;
 pub mod index;
 pub mod judge;
-mod judging;
 pub mod learn;
-mod learn_findings;
-mod learn_many;
-mod learn_table;
 pub mod oracles;
 pub mod replay;
 pub mod report;
 pub mod rules;
-mod run_args;
 pub mod scan;
-mod scan_console;
 pub mod serve;
 mod session;
 pub mod solve;
 pub mod specs;
-mod specs_library;
 pub mod train;

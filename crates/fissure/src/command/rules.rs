@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::command::session::args::rule_library;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use fissure_rules::centaur::{CentaurRule, write_rules};
@@ -13,7 +14,6 @@ use fissure_rules::{Format, Loaded, NamedRule, Precedence, explain, load_text};
 use serde_json::json;
 
 use crate::exit_status::{ExitStatus, usage};
-use crate::rule_library::RuleLibrary;
 
 #[derive(Args, Debug)]
 pub struct RulesArgs {
@@ -219,7 +219,7 @@ fn explain_file(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         let (text, loaded) = args.reading.read(&named)?;
         (named, text, loaded)
     } else {
-        let mut sheets = RuleLibrary::new(&args.rules)?.find(&args.what)?;
+        let mut sheets = rule_library(&args.rules)?.find(&args.what)?;
         let sheet = sheets.pop().filter(|_| sheets.is_empty()).ok_or_else(|| {
             usage(format!(
                 "there are no rules of {0}: name one API, or a file (`fissure learn {0}` finds them)",

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::command::session::args::rule_library;
 use anyhow::anyhow;
 use clap::Args;
 use fissure_environment::Surroundings;
@@ -20,8 +21,8 @@ use serde_json::json;
 
 use super::session::seconds_of;
 use crate::exit_status::{ExitStatus, usage};
-use crate::rule_library::RuleLibrary;
 use crate::target::MakingDisplay;
+use fissure_rules::RuleLibrary;
 
 /// Time for one question to the solver.
 const MILLISECONDS: u32 = 10_000;
@@ -140,7 +141,7 @@ fn find(args: &SolveArgs) -> anyhow::Result<Invariants> {
     } else if args.what.ends_with(".rules") || args.what.contains('/') {
         return Err(usage(format!("there is no file {}", args.what)));
     } else {
-        RuleLibrary::new(&args.rules)?.find(&args.what)?
+        rule_library(&args.rules)?.find(&args.what)?
     };
     let sheet = match (sheets.pop(), sheets.is_empty()) {
         (Some(sheet), true) => sheet,

@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
 
+mod library;
+
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -12,9 +14,9 @@ use fissure_model::{Param, Role, Signature, Spec};
 use fissure_spec::{Collection, Confirmation, SpecError, Warning, load_paths, text};
 use serde_json::json;
 
-use super::specs_library::{Resolution, resolve_titles};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::TargetArgs;
+use library::{Resolution, resolve_titles};
 
 #[derive(Args, Debug)]
 pub struct SpecsArgs {

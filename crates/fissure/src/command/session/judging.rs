@@ -8,7 +8,7 @@ use fissure_campaign::{JudgingOptions, RunOptions};
 use fissure_judge::{OracleInfo, Profile};
 use fissure_triage::KnownIssues;
 
-use super::session::seconds_of;
+use super::seconds_of;
 use crate::exit_status::usage;
 
 /// The profile of a run that names none; its time does not count.

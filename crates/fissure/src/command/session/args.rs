@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use fissure_rules::{LibraryError, RuleLibrary};
 
+use crate::exit_status::usage;
 use crate::screen::ScreenArgs;
 
 #[derive(Args, Debug)]
@@ -46,4 +48,12 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub screen: ScreenArgs,
+}
+
+/// Where rules are looked for; a place that is not there is the user's to mend.
+pub fn rule_library(named: &[PathBuf]) -> anyhow::Result<RuleLibrary> {
+    RuleLibrary::new(named).map_err(|error| match error {
+        LibraryError::Missing(_) => usage(error.to_string()),
+        error => error.into(),
+    })
 }

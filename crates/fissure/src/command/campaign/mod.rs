@@ -6,6 +6,13 @@
     reason = "a command prints its result"
 )]
 
+pub mod args;
+mod learn;
+mod options;
+mod run;
+mod slurm;
+mod specs;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,21 +23,21 @@ use clap::{Args, FromArgMatches};
 use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
 use fissure_learn::Seeds;
 
-use super::campaign_args::{Action, CampaignArgs, CampaignRunArgs};
-use super::campaign_options::shard_of;
-use super::campaign_run::ShardRun;
-use super::campaign_specs::Known;
-use super::session::seed;
-use super::{campaign_slurm, campaign_specs, report, session};
+use crate::command::session::seed;
+use crate::command::{report, session};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target;
+use args::{Action, CampaignArgs, CampaignRunArgs};
+use options::shard_of;
+use run::ShardRun;
+use specs::Known;
 
 pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
     match args.action {
-        Some(Action::Status(args)) => return campaign_slurm::status(&args),
-        Some(Action::Merge(args)) => return campaign_slurm::merge(&args),
-        Some(Action::Template) => return campaign_slurm::print_template(),
-        Some(Action::Task(args)) => return campaign_slurm::task(&args),
+        Some(Action::Status(args)) => return slurm::status(&args),
+        Some(Action::Merge(args)) => return slurm::merge(&args),
+        Some(Action::Template) => return slurm::print_template(),
+        Some(Action::Task(args)) => return slurm::task(&args),
         None => {}
     }
     let args = args.run;
@@ -43,7 +50,7 @@ pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
         }
     };
     if args.slurm.slurm {
-        return campaign_slurm::submit(&args, &folder, &plan);
+        return slurm::submit(&args, &folder, &plan);
     }
     let shard = shard_of(args.shard, plan.shards)?;
     let run = ShardRun {
@@ -130,8 +137,8 @@ fn begin(
         return Ok((folder, plan));
     }
     let seed = seed(&args.run.seed)?;
-    let package = campaign_specs::package(args)?;
-    let mut known = campaign_specs::find(args, &package)?;
+    let package = specs::package(args)?;
+    let mut known = specs::find(args, &package)?;
     let python = target::resolve_for(&args.target, &package, &args.run.pythonpath)?.python;
     std::fs::create_dir_all(&path).with_context(|| format!("failed to make {}", path.display()))?;
     let path = path.canonicalize()?;

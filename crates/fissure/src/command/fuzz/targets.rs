@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fissure_campaign::title_matches;
 use fissure_model::Spec;
+use fissure_model::title_matches;
 use fissure_spec::{SpecError, Warning};
 
-use super::fuzz_args::{FuzzArgs, GeneratorArg};
+use super::args::{FuzzArgs, GeneratorArg};
+use crate::command::session::args::rule_library;
 use crate::exit_status::usage;
-use crate::rule_library::{RuleLibrary, RuleSheet, api_named, bare_spec};
+use fissure_rules::{RuleLibrary, RuleSheet, api_named, bare_spec};
 
 /// APIs told by name when their rules are told; more are counted.
 const NAMED: usize = 3;
@@ -101,7 +102,7 @@ impl<'a> Loader<'a> {
     fn new(args: &'a FuzzArgs) -> anyhow::Result<Self> {
         Ok(Loader {
             args,
-            library: RuleLibrary::new(&args.rules)?,
+            library: rule_library(&args.rules)?,
             specs: Vec::new(),
             warnings: Vec::new(),
             failures: Vec::new(),

@@ -2,6 +2,9 @@
 
 #![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
 
+pub mod args;
+pub mod judging;
+
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

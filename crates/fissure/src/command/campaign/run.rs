@@ -13,11 +13,11 @@ use fissure_campaign::{CampaignFolder, CampaignPlan, Part, RunOptions, RunSummar
 use fissure_learn::LearnOptions;
 use fissure_model::Spec;
 
-use super::campaign_args::CampaignRunArgs;
-use super::campaign_learn::{self, Learning};
-use super::campaign_options::run_options;
-use super::session::{self, Session};
-use crate::rule_library::RuleLibrary;
+use super::args::CampaignRunArgs;
+use super::learn::{self, Learning};
+use super::options::run_options;
+use crate::command::session::{self, Session};
+use fissure_rules::RuleLibrary;
 
 /// Time for learning where nothing else is asked for.
 const LEARN_TOTAL: Duration = Duration::from_secs(600);
@@ -104,14 +104,14 @@ impl ShardRun<'_> {
     fn specs(&self) -> anyhow::Result<(Vec<Spec>, LeftOut)> {
         let all = self.folder.specs()?;
         let learned = self.learned();
-        let failures = campaign_learn::failures(&learned)?;
+        let failures = learn::failures(&learned)?;
         let mut left_out = LeftOut::new();
         let mut specs = Vec::new();
         for (local, at) in self.positions().enumerate() {
             let api = &self.plan.apis[at];
             let mut spec = all[at].clone();
             if api.learn {
-                let path = campaign_learn::rules_of(&learned, &api.title);
+                let path = learn::rules_of(&learned, &api.title);
                 let sheet = match path.is_file() {
                     true => RuleLibrary::only(&path).find("*")?.pop(),
                     false => None,
@@ -120,7 +120,7 @@ impl ShardRun<'_> {
                     Some(sheet) => spec = sheet.into_spec(),
                     None => {
                         let reason = failures.get(&api.title).cloned();
-                        let late = || campaign_learn::LATE.to_owned();
+                        let late = || learn::LATE.to_owned();
                         left_out.insert(local, reason.unwrap_or_else(late));
                     }
                 }

@@ -13,9 +13,9 @@ use fissure_learn::{Invariants, LearnError, LearnOptions, Learned, Observed, See
 use fissure_model::{Api, Way};
 use serde_json::json;
 
-use super::learn_findings::Findings;
-use super::learn_table::{Record, Table};
-use crate::rule_library::api_named;
+use super::findings::Findings;
+use super::table::{Record, Table};
+use fissure_rules::api_named;
 
 /// The APIs to learn, and how.
 pub struct Many<'a> {

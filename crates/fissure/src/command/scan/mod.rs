@@ -1,5 +1,7 @@
 //! `fissure scan`: numerical instability in a user's own program.
 
+mod console;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,9 +13,9 @@ use fissure_numeric::scan::{
     Steering, imported, scan, write_output,
 };
 
-use super::scan_console::Console;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
+use console::Console;
 
 /// Find numerical instability in a program, and say how to fix it
 ///

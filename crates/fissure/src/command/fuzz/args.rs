@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use fissure_model::Mode;
 
-use super::judging::JudgingArgs;
-use super::run_args::RunArgs;
+use crate::command::session::args::RunArgs;
+use crate::command::session::judging::JudgingArgs;
 use crate::target::TargetArgs;
 
 /// Fuzz API functions with inputs made from what they accept.

@@ -5,10 +5,10 @@ use std::time::Duration;
 use fissure_campaign::{CampaignPlan, Division, JudgingOptions, Part, RunOptions, Shard};
 use fissure_generate::GenerateOptions;
 
-use super::campaign_args::CampaignRunArgs;
-use super::campaign_run::LeftOut;
-use super::judging::Judging;
-use super::session::workers;
+use super::args::CampaignRunArgs;
+use super::run::LeftOut;
+use crate::command::session::judging::Judging;
+use crate::command::session::workers;
 use crate::exit_status::usage;
 
 /// Inputs per API when neither a count nor a time is given.

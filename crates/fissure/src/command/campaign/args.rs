@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
-use super::fuzz_args::ModeArg;
-use super::judging::JudgingArgs;
-use super::run_args::RunArgs;
+use crate::command::fuzz::args::ModeArg;
+use crate::command::session::args::RunArgs;
+use crate::command::session::judging::JudgingArgs;
 use crate::duration::{Limit, duration, limit};
 use crate::target::TargetArgs;
 

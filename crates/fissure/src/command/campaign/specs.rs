@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use fissure_campaign::{PlannedApi, pattern_matches, title_matches};
-use fissure_model::Spec;
+use fissure_campaign::PlannedApi;
+use fissure_model::{Spec, pattern_matches, title_matches};
 
-use super::campaign_args::CampaignRunArgs;
+use super::args::CampaignRunArgs;
+use crate::command::session::args::rule_library;
 use crate::exit_status::usage;
-use crate::rule_library::{RuleLibrary, api_named, bare_spec};
+use fissure_rules::{api_named, bare_spec};
 
 /// The APIs of a campaign, each with what is known of it.
 #[derive(Default)]
@@ -81,7 +82,7 @@ pub fn find(args: &CampaignRunArgs, package: &str) -> anyhow::Result<Known> {
         known.constraint_files += 1;
         known.push(args, spec, false);
     }
-    for sheet in RuleLibrary::new(&args.rules)?.find("*")? {
+    for sheet in rule_library(&args.rules)?.find("*")? {
         let spec = sheet.clone().into_spec();
         if spec.api.package != package || !wanted(args, |pattern| title_matches(pattern, &spec)) {
             continue;

@@ -6,6 +6,10 @@
     reason = "a command prints its result"
 )]
 
+pub mod args;
+mod plan;
+mod targets;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,11 +21,11 @@ use clap::{Args, FromArgMatches};
 use fissure_campaign::{RunFolder, RunSummary, Source};
 use fissure_model::Spec;
 
-use super::fuzz_args::FuzzArgs;
-use super::fuzz_plan::Plan;
-use super::session::{self, Session};
+use crate::command::session::{self, Session};
 use crate::exit_status::{ExitStatus, usage};
 use crate::{screen, target};
+use args::FuzzArgs;
+use plan::Plan;
 
 pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
     let (args, resumed) = match &args.resume {

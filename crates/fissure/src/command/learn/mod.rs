@@ -2,6 +2,10 @@
 
 #![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
 
+mod findings;
+mod many;
+mod table;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,12 +18,12 @@ use fissure_environment::Surroundings;
 use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
 use fissure_learn::{LanguageModel, LearnError, LearnOptions, Seeds, read_calls};
 
-use super::learn_findings::Findings;
-use super::learn_many::Many;
-use super::session::{seconds_of, stop_on_interrupt};
+use crate::command::session::{seconds_of, stop_on_interrupt};
 use crate::exit_status::{ExitStatus, usage};
-use crate::rule_library::api_named;
 use crate::target::{self, TargetArgs};
+use findings::Findings;
+use fissure_rules::api_named;
+use many::Many;
 
 /// Seeds asked of the library's sample database, per API.
 const SEEDS: usize = 60;

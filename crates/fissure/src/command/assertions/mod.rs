@@ -2,6 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
 
+mod eval;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,9 +16,9 @@ use fissure_assertions::{
 use fissure_numeric::scan::{Models, Question, Steering};
 use serde_json::json;
 
-use super::assertions_eval::{self, EvalArgs};
-use super::train::LibraryArg;
+use crate::command::train::LibraryArg;
 use crate::exit_status::{ExitStatus, usage};
+use eval::EvalArgs;
 
 /// List, show and evaluate soft assertions
 #[derive(Args, Debug)]
@@ -77,7 +79,7 @@ pub fn run(args: AssertionsArgs) -> anyhow::Result<ExitCode> {
         AssertionsCommand::List(args) if args.trainable => trainable(&args),
         AssertionsCommand::List(args) => list(&args)?,
         AssertionsCommand::Show(args) => show(&args)?,
-        AssertionsCommand::Eval(args) => return assertions_eval::run(*args),
+        AssertionsCommand::Eval(args) => return eval::run(*args),
         AssertionsCommand::Ask => ask()?,
     }
     Ok(ExitStatus::NoFinding.into())

@@ -18,11 +18,11 @@ use fissure_campaign::slurm::{
 use fissure_campaign::{CampaignFolder, CampaignPlan, Part, Phase, Task};
 use serde_json::json;
 
-use super::campaign;
-use super::campaign_args::{CampaignRunArgs, FolderArgs, TaskArgs};
-use super::campaign_options::shard_of;
-use super::campaign_run::ShardRun;
-use super::{report, session};
+use super::args::{CampaignRunArgs, FolderArgs, TaskArgs};
+use super::options::shard_of;
+use super::run::ShardRun;
+use crate::command::campaign;
+use crate::command::{report, session};
 use crate::exit_status::{ExitStatus, usage};
 
 /// Tasks told one by one by `fissure campaign status`.

@@ -9,10 +9,10 @@ use fissure_generate::{GenerateOptions, TensorsAs};
 use fissure_model::{Mode, Spec, Way};
 use fissure_spec::{DtypeConfig, Warning};
 
-use super::fuzz_args::{FuzzArgs, GeneratorArg, WayArg};
-use super::fuzz_targets::Targets;
-use super::judging::Judging;
-use super::session::{seconds_of, seed, workers};
+use super::args::{FuzzArgs, GeneratorArg, WayArg};
+use super::targets::Targets;
+use crate::command::session::judging::Judging;
+use crate::command::session::{seconds_of, seed, workers};
 use crate::exit_status::usage;
 
 /// Inputs per API unless told otherwise: what the paper's experiments used.

@@ -15,8 +15,8 @@ use fissure_assertions::{
     Split, Trainable, catalogue, load_project,
 };
 
-use super::assertions::{find, installed};
-use super::train::LibraryArg;
+use super::{find, installed};
+use crate::command::train::LibraryArg;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 

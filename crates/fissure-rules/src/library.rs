@@ -2,18 +2,43 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use fissure_campaign::pattern_matches;
-use fissure_model::{Api, RuleText, Spec};
-use fissure_rules::{Precedence, read_file};
+use std::io;
+
+use fissure_model::{Api, RuleText, Spec, pattern_matches};
 use rust_embed::RustEmbed;
 
-use crate::exit_status::usage;
+use crate::file::read_file;
+use crate::parser::Precedence;
 
 /// Where `fissure learn` writes, and where rules are looked for unless told otherwise.
-pub const FOLDER: &str = "invariants";
+pub const RULES_FOLDER: &str = "invariants";
 
 const EXTENSION: &str = "rules";
+
+/// Why rule files cannot be looked up.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// Named by the user, and not there.
+    #[error("there is no rule file or folder {0}")]
+    Missing(PathBuf),
+    #[error("failed to {action} {path}: {source}")]
+    File {
+        action: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+}
+
+impl LibraryError {
+    fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> LibraryError {
+        let path = path.to_owned();
+        move |source| LibraryError::File {
+            action,
+            path,
+            source,
+        }
+    }
+}
 
 /// Built into the program, so that an API can be fuzzed at once.
 #[derive(RustEmbed)]
@@ -40,16 +65,13 @@ pub struct RuleLibrary {
 
 impl RuleLibrary {
     /// The places that the user names, then the usual ones.
-    pub fn new(named: &[PathBuf]) -> anyhow::Result<Self> {
+    pub fn new(named: &[PathBuf]) -> Result<Self, LibraryError> {
         if let Some(missing) = named.iter().find(|path| !path.exists()) {
-            return Err(usage(format!(
-                "there is no rule file or folder {}",
-                missing.display()
-            )));
+            return Err(LibraryError::Missing(missing.clone()));
         }
         let mut places = named.to_vec();
-        if Path::new(FOLDER).is_dir() {
-            places.push(FOLDER.into());
+        if Path::new(RULES_FOLDER).is_dir() {
+            places.push(RULES_FOLDER.into());
         }
         Ok(RuleLibrary {
             places,
@@ -67,7 +89,7 @@ impl RuleLibrary {
 
     /// The rules of every API that the name or pattern stands for. Of several files about one API
     /// the first place's counts.
-    pub fn find(&self, pattern: &str) -> anyhow::Result<Vec<RuleSheet>> {
+    pub fn find(&self, pattern: &str) -> Result<Vec<RuleSheet>, LibraryError> {
         let mut found: Vec<RuleSheet> = Vec::new();
         let known = |found: &[RuleSheet], title: &str| {
             found
@@ -76,8 +98,8 @@ impl RuleLibrary {
         };
         for place in &self.places {
             for path in rule_files(place)? {
-                let text = std::fs::read_to_string(&path)
-                    .with_context(|| format!("failed to read {}", path.display()))?;
+                let text =
+                    std::fs::read_to_string(&path).map_err(LibraryError::file("read", &path))?;
                 // The name of a file is only a habit; its first line says what it is about.
                 let mut lines = text.lines();
                 let said = lines.find_map(|line| line.strip_prefix("api "));
@@ -180,7 +202,7 @@ pub fn bare_spec(api: Api) -> Spec {
 }
 
 /// The file itself, or the rule files in the folder and in its folders per library.
-fn rule_files(place: &Path) -> anyhow::Result<Vec<PathBuf>> {
+fn rule_files(place: &Path) -> Result<Vec<PathBuf>, LibraryError> {
     if !place.is_dir() {
         return Ok(vec![place.to_owned()]);
     }
@@ -196,13 +218,12 @@ fn rule_files(place: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn list(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder)
-        .with_context(|| format!("failed to list {}", folder.display()))?;
+fn list(folder: &Path) -> Result<Vec<PathBuf>, LibraryError> {
+    let entries = std::fs::read_dir(folder).map_err(LibraryError::file("list", folder))?;
     entries
         .map(|entry| Ok(entry?.path()))
-        .collect::<std::io::Result<_>>()
-        .with_context(|| format!("failed to list {}", folder.display()))
+        .collect::<io::Result<_>>()
+        .map_err(LibraryError::file("list", folder))
 }
 
 fn is_rules(path: &Path) -> bool {
