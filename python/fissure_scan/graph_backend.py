@@ -349,7 +349,7 @@ class Step:
         self._slopes = {}           # tensor -> (placeholder, [(key, gradient tensor)])
 
     def watch(self):
-        graphs, plan, monitor = self.graphs, self.plan, self.graphs.monitor
+        graphs, plan = self.graphs, self.plan
         tensors = plan.tensors()
         fetched = graphs.original(self.session, tensors, _plain_feed(self.feed))
         fed = dict((self.session.graph.as_graph_element(tensor), value)

@@ -28,7 +28,7 @@ class Target:
             made = self.owner() if constructor is None else constructor.construct(self.owner)
         except Exception as error:
             raise TargetError("no object of `%s` could be made: %s: %s" % (
-                self.owner.__name__, type(error).__name__, error))
+                self.owner.__name__, type(error).__name__, error)) from error
         return getattr(made, self.function.__name__)
 
 

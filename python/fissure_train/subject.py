@@ -109,7 +109,7 @@ class Subject:
         except BadFunction:
             raise
         except Exception as error:
-            raise Unsupported("%s: %s" % (type(error).__name__, str(error).split("\n")[0][:200]))
+            raise Unsupported("%s: %s" % (type(error).__name__, str(error).split("\n")[0][:200])) from error
 
     def failing(self, operands):
         """Per context: does an oracle fire?"""
@@ -219,7 +219,7 @@ def _callable(library, text):
         try:
             value = getattr(importlib.import_module(module), name, None) if module else None
         except ImportError as error:
-            raise BadFunction("`%s` cannot be imported: %s" % (module, error))
+            raise BadFunction("`%s` cannot be imported: %s" % (module, error)) from error
         if not callable(value):
             raise BadFunction("`%s` has no function `%s`" % (module, name))
         return value

@@ -62,7 +62,9 @@ class JaxAdapter(NumpyAdapter):
     def by(self, run, target):
         """Arrays are what the compiled function takes; everything else is part of it."""
         tree = self.library.tree_util
-        is_array = lambda value: isinstance(value, (self.library.Array, self.numpy.ndarray))
+
+        def is_array(value):
+            return isinstance(value, (self.library.Array, self.numpy.ndarray))
 
         def call(*arguments, **keywords):
             leaves, structure = tree.tree_flatten(

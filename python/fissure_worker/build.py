@@ -34,8 +34,8 @@ def resolve(path):
                 if getattr(error, "name", None) in (None, done) or done.startswith(
                     str(error.name) + "."
                 ):
-                    raise AttributeError("there is no %s" % done)
-                raise ImportError("%s cannot be imported: %s" % (done, error))
+                    raise AttributeError("there is no %s" % done) from error
+                raise ImportError("%s cannot be imported: %s" % (done, error)) from error
     return found
 
 

@@ -17,8 +17,8 @@ import warnings
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-import seeds_examples  # noqa: E402
-import seeds_library  # noqa: E402
+import seeds_examples
+import seeds_library
 
 #: Seconds of computing for one API, calls tried in it, and calls after which it is given up when
 #: none was accepted.
@@ -101,7 +101,7 @@ class Search:
             return ["sizes", "int"]
         if name in COUNTS:
             return ["int", "tensor"]
-        if name == "dtype" or name.endswith("_type") or name.endswith("dtype"):
+        if name == "dtype" or name.endswith(("_type", "dtype")):
             return ["dtype"]
         if name in LISTS:
             return ["tensors", "tensor"]

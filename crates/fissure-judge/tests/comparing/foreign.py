@@ -16,13 +16,13 @@ package.__path__ = [os.path.join(ROOT, "python", "fissure_worker")]
 sys.modules["fissure_worker"] = package
 warnings.simplefilter("ignore")
 
-import numpy  # noqa: E402
+import numpy
 
-from fissure_worker import oracles  # noqa: E402
-from fissure_worker.build import resolve  # noqa: E402
-from fissure_worker.oracles import equivalents  # noqa: E402
-from fissure_worker.oracles.arguments import Arguments  # noqa: E402
-from fissure_worker.oracles.call import Call  # noqa: E402
+from fissure_worker import oracles
+from fissure_worker.build import resolve
+from fissure_worker.oracles import equivalents
+from fissure_worker.oracles.arguments import Arguments
+from fissure_worker.oracles.call import Call
 
 library = importlib.import_module(LIBRARY)
 if LIBRARY == "jax":

@@ -10,9 +10,9 @@ from harness import fresh_process, judged, tell
 
 LIBRARY = sys.argv[2]
 
-import torch  # noqa: E402
+import torch
 
-from fissure_worker.oracles import device, equivalents  # noqa: E402
+from fissure_worker.oracles import device, equivalents
 
 library = importlib.import_module(LIBRARY)
 

@@ -18,11 +18,11 @@ package.__path__ = [os.path.join(ROOT, "python", "fissure_worker")]
 sys.modules["fissure_worker"] = package
 warnings.simplefilter("ignore")
 
-import torch  # noqa: E402
+import torch
 
-from fissure_worker import oracles  # noqa: E402
-from fissure_worker.build import resolve  # noqa: E402
-from fissure_worker.oracles.call import plain_call  # noqa: E402
+from fissure_worker import oracles
+from fissure_worker.build import resolve
+from fissure_worker.oracles.call import plain_call
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
