@@ -60,7 +60,7 @@ def parse(text):
                 parameter["kind"] = "positional_only"
             continue
         declared, equals, default = piece.partition("=")
-        name = declared.partition(":")[0].strip()
+        name, _, annotation = (part.strip() for part in declared.partition(":"))
         own_kind = kind
         if name.startswith("**"):
             own_kind = "var_keyword"
@@ -71,7 +71,12 @@ def parse(text):
         if not NAME.match(name):
             return None
         parameters.append(
-            {"name": name, "kind": own_kind, "default": default.strip() if equals else None}
+            {
+                "name": name,
+                "kind": own_kind,
+                "default": default.strip() if equals else None,
+                "annotation": annotation or None,
+            }
         )
     return parameters
 

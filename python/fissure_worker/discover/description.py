@@ -1,0 +1,283 @@
+"""What is known of one callable, from every source there is, most exact first."""
+
+import inspect
+import os
+import sys
+
+from fissure_worker.build import resolve
+from fissure_worker.discover import (
+    documentation,
+    names,
+    signatures,
+    stubs,
+    tensorflow_registry,
+    torch_schemas,
+    ufuncs,
+    validation,
+)
+from fissure_worker.discover.words import (
+    NONE,
+    evidence,
+    form,
+    is_open,
+    of,
+    optional,
+    parameter,
+    sorts,
+)
+from fissure_worker.outcome import message_of, name_of
+
+#: Longest first: more overloads of one function are not worth their time.
+MOST_FORMS = 12
+SELF_NAMES = ("self", "cls")
+
+
+def find(path):
+    """The object with a path: dotted, or `file.py::name.of.it`."""
+    if "::" in path:
+        file, _, inside = path.partition("::")
+        target = module_of_file(file)
+        for part in inside.replace("::", ".").split("."):
+            target = getattr(target, part)
+        return target
+    return resolve(path)
+
+
+def module_of_file(file):
+    import importlib.util
+
+    file = os.path.abspath(file)
+    name = os.path.splitext(os.path.basename(file))[0]
+    known = sys.modules.get(name)
+    if known is not None and getattr(known, "__file__", None) == file:
+        return known
+    folder = os.path.dirname(file)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def kind_of(path, target):
+    if ufuncs.is_ufunc(target):
+        return "ufunc"
+    if inspect.ismodule(target):
+        return "module"
+    if isinstance(target, type):
+        return "class"
+    if torch_schemas.operator_packet(target)[0]:
+        return "operator"
+    if owner_class(path) is not None:
+        return "method"
+    return "function"
+
+
+def owner_class(path):
+    """The class that a path's object is an attribute of, or None."""
+    if "::" in path:
+        return None
+    before = path.rpartition(".")[0]
+    try:
+        owner = resolve(before) if before else None
+    except BaseException:
+        return None
+    return owner if isinstance(owner, type) else None
+
+
+def describe(path):
+    """The description of the callable with this path; never raises."""
+    answer = {
+        "path": path,
+        "kind": "function",
+        "callable_path": path,
+        "layer": False,
+        "forms": [],
+        "relations": [],
+        "doc_constraints": [],
+        "problem": None,
+    }
+    try:
+        target = find(path)
+    except BaseException as error:
+        answer["problem"] = "not found: %s: %s" % (name_of(error), message_of(error))
+        answer["missing"] = True
+        return answer
+    try:
+        fill(answer, path, target)
+    except BaseException as error:
+        if isinstance(error, (KeyboardInterrupt, MemoryError)):
+            raise
+        answer["problem"] = "cannot be described: %s: %s" % (name_of(error), message_of(error))
+    return answer
+
+
+def fill(answer, path, target):
+    answer["kind"] = kind_of(path, target)
+    if not callable(target):
+        answer["problem"] = "is not callable (%s)" % type(target).__name__
+        return
+    answer["layer"] = is_layer(target)
+    forms, problem = sources(path, target, answer["kind"])
+    if answer["layer"]:
+        call = call_params(target)
+        for one in forms:
+            one["call_params"] = [dict(p) for p in call]
+    answer["problem"] = problem
+    answer["forms"] = forms[:MOST_FORMS]
+    documentation.apply(answer, target)
+    validation.apply(answer, target)
+    for one in answer["forms"]:
+        complete(one["params"])
+        complete(one["call_params"] or [])
+
+
+def sources(path, target, kind):
+    """The forms, and why it cannot be used."""
+    own = signatures.from_python(target)
+    operation = tensorflow_registry.operation_of(path, target)
+    if operation is not None:
+        definition = tensorflow_registry.definition(operation)
+        if definition is not None:
+            by_name = path.startswith(("tensorflow.raw_ops.", "tf.raw_ops."))
+            made = tensorflow_registry.form_of(operation, definition, own, by_name)
+            return [made], tensorflow_registry.problem_of(definition)
+    if kind == "ufunc":
+        return ufuncs.forms(target, own), None
+    found = torch_forms(path, target)
+    if not found:
+        stub = stubs.forms(path, target)
+        plain = own is not None and not signatures.is_vague(own)
+        if plain:
+            found = [form("signature", own, getattr(target, "__name__", None))]
+            # A stub says more than a signature without annotations.
+            if stub and not any(one["evidence"] for one in own if one["name"] not in SELF_NAMES):
+                found = stub + found
+        else:
+            found = stub or signatures.from_signature_lines(target)
+            if not found and own is not None:
+                found = [form("signature", own, getattr(target, "__name__", None))]
+    if kind == "method":
+        found = [with_self(one, owner_class(path)) for one in found]
+    problem = None if found else "nothing says which parameters it has"
+    return found, problem
+
+
+def torch_forms(path, target):
+    operators = torch_schemas.operators()
+    if operators is None:
+        return []
+    name, overload = torch_schemas.operator_packet(target)
+    if name is not None:
+        schemas = operators.schemas(name)
+        if not schemas:
+            # Registered after the first look.
+            torch_schemas.forget()
+            schemas = torch_schemas.operators().schemas(name)
+        if overload is not None:
+            schemas = [one for one in schemas if one.overload == overload]
+        return torch_schemas.forms(schemas, {}, separate_out=True)
+    owner = owner_class(path)
+    tensor = operators.torch.Tensor
+    if owner is not None:
+        if not issubclass(owner, tensor) or not torch_schemas.is_builtin(target):
+            return []
+        schemas = operators.schemas("aten::" + target.__name__)
+        # A method is there where the tensor is `self`; `out` belongs to functions.
+        schemas = [one for one in schemas if has_self(one) and not one.out()]
+        return torch_schemas.forms(schemas, {})
+    if not torch_schemas.is_builtin(target):
+        return []
+    name = operators.name_of_function(target)
+    if name is None:
+        module = getattr(target, "__module__", None) or ""
+        inside = getattr(target, "__self__", None)
+        if not (module.startswith("torch") or "torch" in str(inside)):
+            return []
+        name = "aten::" + target.__name__
+    return torch_schemas.forms(operators.schemas(name), {"self": "input"})
+
+
+def has_self(schema):
+    return any(one["name"] == "self" for one in schema.arguments[:1]) or any(
+        one["name"] == "self" for one in schema.arguments
+    )
+
+
+def with_self(found, owner):
+    """A method is called through its class: the object is the first parameter."""
+    params = found["params"]
+    types = self_types(owner)
+    for one in params:
+        if one["name"] == "self":
+            one["types"] = types
+            one["kind"] = "positional_only"
+            one["required"] = True
+            one["default"] = None
+            # Wherever the schema has it (`where`), Python takes it first.
+            params.remove(one)
+            params.insert(0, one)
+            return found
+    params.insert(0, parameter("self", "positional_only", True, None, types,
+                               [evidence("signature", "the object itself")]))  # fmt: skip
+    return found
+
+
+def self_types(owner):
+    known = {base.__name__ for base in inspect.getmro(owner)}
+    if known & {"Tensor", "EagerTensor", "Array", "_TensorBase", "TensorBase"}:
+        return [of("tensor")]
+    if "ndarray" in known:
+        return [of("ndarray")]
+    if "Module" in known:
+        return [of("module", instance="%s.%s" % (owner.__module__, owner.__qualname__))]
+    return [of("object", instance="%s.%s" % (owner.__module__, owner.__qualname__))]
+
+
+def is_layer(target):
+    """A class whose objects are called."""
+    if not isinstance(target, type):
+        return False
+    if issubclass(target, (BaseException, tuple, dict, list, str, int, float)):
+        return False
+    for base in inspect.getmro(target):
+        if base is object or base is type:
+            continue
+        if "forward" in vars(base) and base.__name__ != "Module":
+            return True
+        if "__call__" in vars(base):
+            return True
+        if "call" in vars(base) and any(b.__name__ == "Layer" for b in inspect.getmro(target)):
+            return True
+    return False
+
+
+def call_params(target):
+    """Parameters of the call on a constructed object, without the object."""
+    for name in ("forward", "call", "__call__"):
+        method = getattr(target, name, None)
+        if method is None:
+            continue
+        found = signatures.from_python(method)
+        if found is None or signatures.is_vague(found[1:]) and name != "__call__":
+            continue
+        found = [one for one in found if one["name"] not in SELF_NAMES]
+        return found
+    return []
+
+
+def complete(params):
+    """What nothing said, the name may; what is left can be anything."""
+    for one in params:
+        types = one["types"]
+        if not is_open([t for t in types if t != NONE]):
+            continue
+        suggested = names.types_of(one["name"])
+        nullable = "none" in sorts(types) or one["default"] == "None"
+        if suggested:
+            one["types"] = optional(suggested) if nullable else suggested
+            one["evidence"].append(evidence("name", one["name"]))
+        elif not types or types == [NONE]:
+            one["types"] = optional([of("any")]) if nullable else [of("any")]

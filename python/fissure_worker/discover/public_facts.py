@@ -1,0 +1,52 @@
+"""Facts about how packages are laid out, as data: which modules and names are not for callers.
+
+Patterns of single functions that are dangerous or useless to call are in `data/deny-list.toml`, which
+reaches this side with the request.
+"""
+
+#: Modules that hold no interface of their own: older interfaces, tests, typing.
+SKIPPED_MODULES = frozenset(
+    "compat testing tests test conftest setup typing typing_extensions version pywrap_tensorflow "
+    "python core internal f2py distutils __main__ examples benchmarks".split()
+)
+#: Modules that are left out with everything below them.
+SKIPPED_PATHS = frozenset(
+    (
+        # Operators below their public functions; a package's own ones are listed with the package.
+        "torch.ops",
+        # Python's own `math`.
+        "torch.math",
+        # Shown for people who write transformations of JAX itself.
+        "jax.interpreters",
+    )
+)
+#: Root package → packages whose objects it shows as its own.
+BACKENDS = {
+    "torch": (),
+    "tensorflow": ("keras", "tensorflow_estimator", "ml_dtypes"),
+    "jax": ("jaxlib", "opt_einsum", "ml_dtypes"),
+    "mxnet": (),
+}
+#: Classes whose methods take an array as their first argument.
+ARRAY_CLASSES = frozenset("Tensor ndarray NDArray Array".split())
+#: Namespaces of operators that come with PyTorch itself.
+TORCH_NAMESPACES = frozenset(
+    "aten prim prims quantized quantized_decomposed profiler inductor _c10d_functional "
+    "_c10d_functional_autograd c10d c10d_functional _dtensor debugprims rngprims static_runtime "
+    "sparse mkldnn mkldnn_prepacked mkl onednn prepacked xnnpack vulkan vulkan_prepack fbgemm "
+    "mps metal cuda nvprims higher_order export _test streams symm_mem flight_recorder "
+    "_quantized inductor_prims fsdp cuda_dnn bucketing dtensor torchvision_private _inductor_test "
+    "aoti_torch mtia ao nested rocm_quantized tensorexpr torch_cpu_profiler mylib _torch_testing "
+    "metal_prepack _nnapi __torch__ internal triton _scaled".split()
+)
+#: Names of required parameters that want something which cannot be made on the spot.
+UNAVAILABLE = {
+    "process_group": "needs a process group",
+    "world_size": "needs a process group",
+    "rpc_backend": "needs a process group",
+    "device_mesh": "needs a group of devices",
+    "strategy": "needs a group of devices",
+    "dataset": "needs a data set",
+    "dataloader": "needs a data set",
+    "session": "needs a session of the older interface",
+}
