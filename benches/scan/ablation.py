@@ -66,8 +66,8 @@ class Asking:
 
 def search(asking, kind, path, line, seconds, alone):
     """The first finding at the marked line: seconds, runs, function, level; None without one."""
-    from fissure_scan.search import Search
-    from fissure_scan.session import Session
+    from fissure_scan.search.loop import Search
+    from fissure_scan.run.session import Session
     folder = os.path.dirname(path)
     os.chdir(folder)
     config = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,

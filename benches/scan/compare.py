@@ -66,10 +66,10 @@ class Subject:
     """A program, its inputs, and the question whether values make it fail at the marked line."""
 
     def __init__(self, file):
-        from fissure_scan.candidates import Variable
-        from fissure_scan.monitor import Policy
-        from fissure_scan import registry
-        from fissure_scan.program import Program
+        from fissure_scan.search.candidates import Variable
+        from fissure_scan.watch.monitor import Policy
+        from fissure_scan.steer import registry
+        from fissure_scan.run.program import Program
         registry.load(unstable_functions())
         self.policy = Policy
         self.line = marked_line(file)
@@ -109,7 +109,7 @@ class Silence:
 
 def with_fissure(file, seconds):
     """The scan's own search, up to the confirmed finding at the marked line."""
-    from fissure_scan.session import Session
+    from fissure_scan.run.session import Session
     folder = os.path.dirname(file)
     os.chdir(folder)
     config = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-from .events import Channel, interrupt_once
+from .run.events import Channel, interrupt_once
 
 
 def main():
@@ -44,7 +44,7 @@ def scan(plan, channel):
         sys.modules["torch"].set_num_threads(1)
     channel.emit("started", versions=versions)
     # After the libraries: the runtime adapts to those that are loaded.
-    from .session import Session
+    from .run.session import Session
     session = Session(plan, channel)
     if session.start():
         session.run_search()

@@ -14,6 +14,7 @@ mod finding;
 mod input;
 mod pattern;
 mod scalar;
+mod scan;
 mod spec;
 mod summary;
 mod value;
@@ -27,6 +28,10 @@ pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
 pub use pattern::{pattern_matches, title_matches};
 pub use scalar::Scalar;
+pub use scan::{
+    ChangedInput, CheckedFix, ScanFinding, ScanOracle, ScanProblem, ScanResults, ScanSite,
+    Severity, TargetStatus, TriggerLevel,
+};
 pub use spec::{
     Bound, Constraint, Dim, DtypeTerm, Element, NdimTerm, Param, Range, Role, RuleText, ShapeTerm,
     Spec, Structure, TensorKind,

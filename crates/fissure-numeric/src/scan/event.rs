@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use fissure_model::{ScanFinding, ScanSite};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Deserialize)]
@@ -13,7 +14,7 @@ pub enum Event {
     },
     OwnRun(OwnRun),
     Understood {
-        sites: Vec<SiteEvent>,
+        sites: Vec<ScanSite>,
         inputs: Vec<InputEvent>,
         /// Lines on which an array operation ran.
         executed: Vec<(PathBuf, usize)>,
@@ -25,7 +26,7 @@ pub enum Event {
     Note {
         text: String,
     },
-    Finding(Box<FindingEvent>),
+    Finding(Box<ScanFinding>),
     /// A question to a learned soft assertion; the runtime waits for the answer.
     Direction(Question),
     Searched {
@@ -85,17 +86,6 @@ pub struct OwnRun {
     pub unseen: Vec<String>,
 }
 
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
-pub struct SiteEvent {
-    pub file: PathBuf,
-    pub line: usize,
-    pub function: String,
-    pub scope: String,
-    /// How often the own run passed it.
-    #[serde(default)]
-    pub hits: u64,
-}
-
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct InputEvent {
     pub name: String,
@@ -110,39 +100,4 @@ pub struct InputEvent {
     pub high: Option<f64>,
     pub why: String,
     pub frozen: bool,
-}
-
-/// A changed input of a finding.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct ChangedInput {
-    pub key: String,
-    pub shape: Vec<u64>,
-    pub dtype: String,
-    pub elements_changed: u64,
-    pub smallest: Option<serde_json::Value>,
-    pub largest: Option<serde_json::Value>,
-    /// The first few values.
-    pub values: Vec<serde_json::Value>,
-}
-
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct FindingEvent {
-    pub id: String,
-    pub site: SiteEvent,
-    pub oracle: String,
-    pub also: Vec<String>,
-    pub details: Vec<String>,
-    pub level: String,
-    pub severity: String,
-    pub reason: Option<String>,
-    pub producer: String,
-    pub hidden_by: Option<String>,
-    pub label: String,
-    pub signal: String,
-    pub training_steps: u64,
-    pub ratio: serde_json::Value,
-    pub input: BTreeMap<String, ChangedInput>,
-    pub library: String,
-    pub elapsed: Option<f64>,
-    pub folder: PathBuf,
 }

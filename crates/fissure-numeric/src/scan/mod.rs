@@ -20,12 +20,13 @@ use std::time::Duration;
 
 pub use assertions::{LEARNED_BY_DEFAULT, Models, Steering};
 pub use config::{Config, ConfigError, LogFormat};
-pub use event::{InputEvent, OwnRun, Question, SiteEvent};
+pub use event::{InputEvent, OwnRun, Question};
+pub use fissure_model::{ScanFinding, ScanSite};
 pub use library::{Library, imported};
 pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
 pub use output::{OutputError, write_output};
 pub use process::interrupt;
-pub use report::{CheckedFix, Problem, ScanFinding, ScanReport, SiteStatus};
+pub use report::{ScanReport, SiteStatus};
 
 use event::Event;
 use process::{Ended, Runtime};
@@ -58,7 +59,7 @@ pub enum Progress<'a> {
     },
     OwnRun(&'a OwnRun),
     Understood {
-        sites: &'a [SiteEvent],
+        sites: &'a [ScanSite],
         inputs: &'a [InputEvent],
     },
     UnknownInputs {
@@ -100,7 +101,7 @@ pub fn scan(
             Err(ended) => break ended,
         }
     };
-    report.interrupted = process::was_interrupted();
+    report.results.interrupted = process::was_interrupted();
     report.close(ended, searched, runtime.close());
     Ok(report)
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use fissure_model::ScanFinding;
 use serde_json::{Value, json};
 
-use super::report::{ScanFinding, ScanReport};
+use super::report::ScanReport;
 use super::{Layout, LogFormat, ScanOptions, SiteStatus};
 
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +35,7 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
             .iter()
             .chain(&report.notes)
             .filter(|finding| {
-                let place = &finding.event.site;
+                let place = &finding.site;
                 place.file == site.file
                     && place.line == site.line
                     && place.function == site.function
@@ -51,7 +52,7 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
     }
     // Failures of operations that are not announced as unstable have a log of their own.
     for finding in report.findings.iter().chain(&report.notes) {
-        let place = &finding.event.site;
+        let place = &finding.site;
         if !report.sites.iter().any(|site| {
             site.file == place.file && site.line == place.line && site.function == place.function
         }) {
@@ -65,7 +66,7 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
     if let Some(first) = report.findings.first()
         && options.config.save_inputs != Some(false)
     {
-        let from = first.event.folder.join("inputs_failed.npy");
+        let from = first.folder.join("inputs_failed.npy");
         let to = logs.join("inputs_failed.npy");
         if from.exists() {
             std::fs::copy(&from, &to).map_err(|error| at(&to, error))?;
@@ -123,7 +124,7 @@ fn free_name(taken: &mut BTreeSet<String>, function: &str, line: usize) -> Strin
 }
 
 fn describe(finding: &ScanFinding) -> String {
-    let event = &finding.event;
+    let event = finding;
     let mut text = format!(
         "\n{} ({}), oracle {}, level {}\nproducer: {}\nfound by: {}\n",
         event.id, event.severity, event.oracle, event.level, event.producer, event.label
@@ -169,7 +170,7 @@ fn summary(report: &ScanReport) -> Value {
 }
 
 fn row(finding: &ScanFinding, status: &str) -> Value {
-    let event = &finding.event;
+    let event = finding;
     json!({
         "function": event.site.function, "file": event.site.file, "line": event.site.line,
         "status": status, "oracle": event.oracle, "level": event.level, "input": event.input,

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fissure_model::{CheckedFix, ScanFinding, ScanOracle};
 use serde_json::json;
 
-use super::event::{Event, FindingEvent};
+use super::event::Event;
 use super::plan::Analysed;
 use super::process::Runtime;
-use super::report::{CheckedFix, ScanFinding, ScanReport};
+use super::report::ScanReport;
 use crate::analysis::{Analysis, Site};
 use crate::fix::{self, Fix};
 
@@ -21,16 +22,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Finds a checked fix, or a precondition, for each finding.
 pub fn check(analysed: &Analysed, report: &mut ScanReport, runtime: &mut Runtime) {
     let mut alive = true;
-    let mut findings = std::mem::take(&mut report.findings);
+    let mut findings = std::mem::take(&mut report.results.findings);
     for finding in &mut findings {
         if alive {
             alive = check_finding(analysed, finding, report, runtime);
         }
         if finding.fix.is_none() {
-            finding.precondition = Some(precondition(&finding.event));
+            finding.precondition = Some(precondition(finding));
         }
     }
-    report.findings = findings;
+    report.results.findings = findings;
 }
 
 /// False when the runtime no longer answers.
@@ -45,16 +46,13 @@ fn check_finding(
     else {
         return true;
     };
-    if &finding.event.site.file != file {
+    if &finding.site.file != file {
         return true;
     }
-    for (number, fix) in proposals(analysis, &finding.event, source)
-        .into_iter()
-        .enumerate()
-    {
+    for (number, fix) in proposals(analysis, finding, source).into_iter().enumerate() {
         let changed = fix::apply(source, &fix);
         runtime.command(&json!({
-            "command": "check", "finding": finding.event.id, "file": file, "source": changed,
+            "command": "check", "finding": finding.id, "file": file, "source": changed,
             "fix": number,
         }));
         let answer = loop {
@@ -64,7 +62,7 @@ fn check_finding(
                     fix,
                     passed,
                     reason,
-                }) if id == finding.event.id && fix == number => {
+                }) if id == finding.id && fix == number => {
                     break Some((passed, reason));
                 }
                 Ok(event) => report.take(event),
@@ -100,7 +98,7 @@ fn shown(file: &Path) -> PathBuf {
 
 /// Proposals for the site itself first, then for the other sites of its line, then for those of
 /// the same function: the rewrite of a formula may hang on another call of it.
-fn proposals(analysis: &Analysis, event: &FindingEvent, source: &str) -> Vec<Fix> {
+fn proposals(analysis: &Analysis, event: &ScanFinding, source: &str) -> Vec<Fix> {
     let line = event.site.line;
     let here = |site: &&Site| site.span.line <= line && line <= site.span.end_line;
     let scope = analysis
@@ -146,13 +144,13 @@ fn proposals(analysis: &Analysis, event: &FindingEvent, source: &str) -> Vec<Fix
 }
 
 /// What the inputs must satisfy where no rewrite passed.
-fn precondition(event: &FindingEvent) -> String {
-    let advice = match event.oracle.as_str() {
-        "cancellation" | "stable_algorithm" | "rewrite" => Some(
+fn precondition(event: &ScanFinding) -> String {
+    let advice = match event.oracle {
+        ScanOracle::Cancellation | ScanOracle::StableAlgorithm | ScanOracle::Rewrite => Some(
             "its operands agree in nearly all digits: subtract what they have in common first \
              (the mean before squaring, or Welford's update), or compute in wider floats",
         ),
-        "wider_float" => Some(
+        ScanOracle::WiderFloat => Some(
             "the matrix is nearly singular: scale its columns, add a ridge to the diagonal, or \
              compute in wider floats",
         ),
@@ -164,7 +162,7 @@ fn precondition(event: &FindingEvent) -> String {
     let domain = match event.producer.as_str() {
         "log" | "log2" | "log10" | "rsqrt" => "its operand stays above 0",
         "log1p" => "its operand stays above -1",
-        "sqrt" if event.oracle == "gradient_nonfinite" => "its operand stays above 0",
+        "sqrt" if event.oracle == ScanOracle::GradientNonfinite => "its operand stays above 0",
         "sqrt" => "its operand is not negative",
         "div" | "reciprocal" | "remainder" | "fmod" => "its divisor is not 0",
         "exp" | "expm1" => "its operand stays below 88 (float32) or 709 (float64)",

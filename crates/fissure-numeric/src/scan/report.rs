@@ -1,37 +1,27 @@
 //! The result of a scan as plain data.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use fissure_model::{ScanFinding, ScanProblem, ScanResults, ScanSite, Severity};
 use serde::Serialize;
 
 use crate::analysis::Form;
 
-use super::event::{Event, FindingEvent, InputEvent, OwnRun, SiteEvent};
+use super::event::{Event, InputEvent, OwnRun};
 use super::plan::Analysed;
 use super::process::Ended;
 use super::{ScanOptions, ScanTarget};
 
-/// Everything a scan learned.
+/// Everything a scan learned: what was found, and what else is worth keeping.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScanReport {
-    pub target: String,
-    pub versions: BTreeMap<String, String>,
+    #[serde(flatten)]
+    pub results: ScanResults,
     pub own_run: Option<OwnRun>,
     pub inputs: Vec<InputEvent>,
     pub sites: Vec<SiteStatus>,
-    /// Counted: critical, high and medium ones (all of them with `strict`).
-    pub findings: Vec<ScanFinding>,
-    /// Failures at magnitudes where correct code fails too, and failures without consequence.
-    pub notes: Vec<ScanFinding>,
-    /// What kept the scan from being complete.
-    pub problems: Vec<Problem>,
-    pub search_seconds: f64,
-    pub runs: u64,
     /// Progress lines of the search.
     pub trace: Vec<String>,
-    /// Ctrl-C ended it.
-    pub interrupted: bool,
     #[serde(skip)]
     strict: bool,
 }
@@ -47,32 +37,12 @@ pub struct SiteStatus {
     pub found: bool,
 }
 
-/// A fix that made the failing input pass and left ordinary results as they were.
-#[derive(Clone, Debug, Serialize)]
-pub struct CheckedFix {
-    pub title: String,
-    pub explanation: String,
-    pub diff: String,
-}
+impl std::ops::Deref for ScanReport {
+    type Target = ScanResults;
 
-#[derive(Clone, Debug, Serialize)]
-pub struct ScanFinding {
-    #[serde(flatten)]
-    pub event: FindingEvent,
-    pub fix: Option<CheckedFix>,
-    /// Where no fix passed: what the inputs must satisfy.
-    pub precondition: Option<String>,
-    /// Titles of proposed fixes that did not pass, with the reason.
-    pub refused_fixes: Vec<(String, String)>,
-}
-
-#[derive(Clone, Debug, Serialize, PartialEq, Eq)]
-pub struct Problem {
-    /// `target`, `library`, `program`, `own-run`, `runtime` or `time`.
-    pub kind: String,
-    pub message: String,
-    /// Nothing could be searched because of it.
-    pub fatal: bool,
+    fn deref(&self) -> &ScanResults {
+        &self.results
+    }
 }
 
 impl ScanReport {
@@ -107,25 +77,21 @@ impl ScanReport {
             }
         }
         ScanReport {
-            target,
-            versions: BTreeMap::new(),
+            results: ScanResults {
+                target,
+                ..ScanResults::default()
+            },
             own_run: None,
             inputs: Vec::new(),
             sites,
-            findings: Vec::new(),
-            notes: Vec::new(),
-            problems: Vec::new(),
-            search_seconds: 0.0,
-            runs: 0,
             trace: Vec::new(),
-            interrupted: false,
             strict: options.strict,
         }
     }
 
     pub(super) fn take(&mut self, event: Event) {
         match event {
-            Event::Started { versions } => self.versions = versions,
+            Event::Started { versions } => self.results.versions = versions,
             Event::OwnRun(own_run) => self.take_own_run(own_run),
             Event::Understood {
                 sites,
@@ -159,8 +125,8 @@ impl ScanReport {
                 runs,
                 out_of_time,
             } => {
-                self.search_seconds = seconds;
-                self.runs = runs;
+                self.results.search_seconds = seconds;
+                self.results.runs = runs;
                 if out_of_time {
                     self.problem(
                         "time",
@@ -248,7 +214,7 @@ impl ScanReport {
         self.own_run = Some(own_run);
     }
 
-    fn reached(&mut self, event: &SiteEvent) {
+    fn reached(&mut self, event: &ScanSite) {
         let known = self.sites.iter_mut().find(|site| {
             site.file == event.file && site.line == event.line && site.function == event.function
         });
@@ -264,33 +230,27 @@ impl ScanReport {
         }
     }
 
-    fn take_finding(&mut self, event: FindingEvent) {
-        let counted = self.strict || event.severity != "theoretical";
+    fn take_finding(&mut self, finding: ScanFinding) {
+        let counted = self.strict || finding.severity != Severity::Theoretical;
         if counted {
             for site in &mut self.sites {
-                if site.file == event.site.file
-                    && site.line == event.site.line
-                    && site.function == event.site.function
+                if site.file == finding.site.file
+                    && site.line == finding.site.line
+                    && site.function == finding.site.function
                 {
                     site.found = true;
                 }
             }
         }
-        let finding = ScanFinding {
-            event,
-            fix: None,
-            precondition: None,
-            refused_fixes: Vec::new(),
-        };
         if counted {
-            self.findings.push(finding)
+            self.results.findings.push(finding);
         } else {
-            self.notes.push(finding)
+            self.results.notes.push(finding);
         }
     }
 
     pub(super) fn problem(&mut self, kind: &str, message: String, fatal: bool) {
-        self.problems.push(Problem {
+        self.results.problems.push(ScanProblem {
             kind: kind.to_owned(),
             message,
             fatal,
@@ -299,7 +259,7 @@ impl ScanReport {
 
     pub(super) fn close(&mut self, ended: Ended, searched: bool, log: String) {
         match ended {
-            _ if self.interrupted => self.problem(
+            _ if self.results.interrupted => self.problem(
                 "interrupted",
                 if searched {
                     "interrupted: this is what was found until then".to_owned()
@@ -344,6 +304,6 @@ impl ScanReport {
 
     /// Nothing could be searched.
     pub fn failed(&self) -> bool {
-        self.problems.iter().any(|problem| problem.fatal)
+        self.results.problems.iter().any(|problem| problem.fatal)
     }
 }

@@ -96,9 +96,9 @@ fn gradient_backprop_false_searches_without_gradients() {
         return;
     };
     assert_eq!(without.findings.len(), 1);
-    assert!(!without.findings[0].event.label.contains("soft assertion"));
+    assert!(!without.findings[0].label.contains("soft assertion"));
     let with = scanned(text, "gradient_backprop: true\n").unwrap();
-    assert!(with.findings[0].event.label.contains("soft assertion"));
+    assert!(with.findings[0].label.contains("soft assertion"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn the_logging_keys_decide_format_folder_and_whether_inputs_are_saved() {
     assert!(logs.join("log_exp_line4.json").exists());
     assert!(!logs.join("inputs_failed.npy").exists());
     for finding in &report.findings {
-        assert!(!finding.event.folder.join("inputs_failed.npy").exists());
+        assert!(!finding.folder.join("inputs_failed.npy").exists());
     }
 }
 

@@ -12,10 +12,10 @@ sys.path.insert(0, sys.argv[1])
 
 import torch
 
-from fissure_scan import patterns
-from fissure_scan.formulas import RULES
-from fissure_scan.monitor import Policy
-from fissure_scan.program import Program
+from fissure_scan.judge import patterns
+from fissure_scan.judge.formulas import RULES
+from fissure_scan.watch.monitor import Policy
+from fissure_scan.run.program import Program
 
 FOLDER = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)

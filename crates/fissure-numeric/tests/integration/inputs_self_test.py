@@ -181,7 +181,7 @@ def _():
         """})
     check((scan.inputs["photo"]["low"], scan.inputs["photo"]["high"]) == (0.0, 255.0), scan)
     check(not scan.at(10), scan)
-    from fissure_scan import sources
+    from fissure_scan.watch import sources
     image = torch.arange(64).float() / 255
     check(sources.image_range(image, 0.0, 0.25, False, 64)[:2] == (0.0, 1.0), "scaled")
     check(sources.image_range(torch.rand(64), 0.0, 0.99, False, 64) is None, "not scaled")

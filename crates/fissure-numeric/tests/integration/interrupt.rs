@@ -59,7 +59,7 @@ fn an_interrupt_ends_the_search_and_what_was_found_is_reported() {
     .unwrap();
     assert!(report.interrupted);
     assert!(!report.failed(), "{:?}", report.problems);
-    assert_eq!(report.findings[0].event.site.line, 4);
+    assert_eq!(report.findings[0].site.line, 4);
     assert!(
         report
             .problems

@@ -71,12 +71,7 @@ fn an_infinite_loop_is_stopped_and_what_it_did_is_searched() {
         "{}",
         complaint(&report)
     );
-    assert!(
-        report
-            .findings
-            .iter()
-            .any(|finding| finding.event.site.line == 3)
-    );
+    assert!(report.findings.iter().any(|finding| finding.site.line == 3));
 }
 
 #[test]
@@ -100,12 +95,7 @@ fn a_program_that_exits_is_still_searched() {
     );
     let Some(report) = report else { return };
     assert!(!report.failed(), "{}", complaint(&report));
-    assert!(
-        report
-            .findings
-            .iter()
-            .any(|finding| finding.event.site.line == 4)
-    );
+    assert!(report.findings.iter().any(|finding| finding.site.line == 4));
 }
 
 #[test]
@@ -172,9 +162,9 @@ fn plots_files_of_its_own_folder_and_arguments_work() {
         .first()
         .expect("log of a changed tensor fails");
     assert!(
-        finding.event.site.file.ends_with("helper.py"),
+        finding.site.file.ends_with("helper.py"),
         "{:?}",
-        finding.event.site
+        finding.site
     );
 }
 
@@ -228,7 +218,7 @@ fn a_marked_region_needs_no_installed_package() {
     let lines: Vec<usize> = report
         .findings
         .iter()
-        .map(|finding| finding.event.site.line)
+        .map(|finding| finding.site.line)
         .collect();
     assert_eq!(lines, [6], "{:?}", report.problems);
 }
@@ -255,7 +245,7 @@ fn a_function_of_a_file_gets_arguments() {
             report
                 .findings
                 .iter()
-                .any(|finding| finding.event.site.line == line),
+                .any(|finding| finding.site.line == line),
             "{function}: {:?} {:?}",
             report.findings,
             report.problems
@@ -274,9 +264,9 @@ fn weights_alone_can_be_the_trigger() {
     let finding = report
         .findings
         .iter()
-        .find(|finding| finding.event.site.line == 5)
+        .find(|finding| finding.site.line == 5)
         .expect("log(softmax) fails with other weights");
-    assert_eq!(finding.event.level, "L3");
+    assert_eq!(finding.level, fissure_model::TriggerLevel::L3);
 }
 
 #[test]
@@ -302,9 +292,9 @@ fn a_reproducer_with_weights_runs_without_fissure() {
         .findings
         .first()
         .expect("log(softmax) fails with other weights");
-    assert_eq!(finding.event.level, "L3");
+    assert_eq!(finding.level, fissure_model::TriggerLevel::L3);
     let run = std::process::Command::new(&python)
-        .arg(finding.event.folder.join("reproduce.py"))
+        .arg(finding.folder.join("reproduce.py"))
         .output()
         .unwrap();
     assert_eq!(

@@ -12,14 +12,15 @@ sys.path.insert(0, sys.argv[1])
 
 import torch
 
-from fissure_scan import oracles, patterns, precision, registry
-from fissure_scan.findings import Found
-from fissure_scan.monitor import Policy
-from fissure_scan.program import Program
-from fissure_scan.search import Search
-from fissure_scan.shadow import Shadow
-from fissure_scan.torch_backend import TorchBackend
-from fissure_scan.trace import Node, Site
+from fissure_scan.judge import oracles, patterns, precision
+from fissure_scan.steer import registry
+from fissure_scan.report.findings import Found
+from fissure_scan.watch.monitor import Policy
+from fissure_scan.run.program import Program
+from fissure_scan.search.loop import Search
+from fissure_scan.judge.shadow import Shadow
+from fissure_scan.backends.torch_backend import TorchBackend
+from fissure_scan.watch.trace import Node, Site
 
 with open(sys.argv[2], encoding="utf-8") as handle:
     registry.load(json.load(handle))

@@ -33,14 +33,14 @@ fn bits_agree(text: &str) {
     let folder = tempfile::tempdir().unwrap();
     let report = scanned(&python, folder.path(), text);
     let finding = report.findings.first().expect("the exponential overflows");
-    let script = finding.event.folder.join("reproduce.py");
+    let script = finding.folder.join("reproduce.py");
     let (printed, code) = run(&python, &[script.to_str().unwrap()]);
     assert_eq!(code, Some(1), "{printed}");
     let seen = printed
         .lines()
         .find(|line| line.starts_with("bits "))
         .expect("the program printed its input");
-    let saved = finding.event.folder.join("inputs_failed.npy");
+    let saved = finding.folder.join("inputs_failed.npy");
     let reader = "import sys, numpy\nrecord = numpy.load(sys.argv[1])\n\
                   print('bits', [value.hex() for value in record['x'].ravel().tolist()])";
     let (wanted, _) = run(&python, &["-c", reader, saved.to_str().unwrap()]);
@@ -78,9 +78,9 @@ fn wrong_digits_of_numpy_are_reproduced_bit_by_bit() {
     let finding = report
         .findings
         .iter()
-        .find(|finding| finding.event.site.line == 4)
+        .find(|finding| finding.site.line == 4)
         .expect("the variance loses its digits");
-    let script = finding.event.folder.join("reproduce.py");
+    let script = finding.folder.join("reproduce.py");
     let (printed, code) = run(&python, &[script.to_str().unwrap()]);
     assert_eq!(code, Some(1), "{printed}");
     assert!(printed.contains("bit by bit"), "{printed}");
@@ -101,7 +101,7 @@ fn a_floor_that_hides_the_nan_but_not_the_lost_digits_is_no_fix() {
     let lost: Vec<_> = report
         .findings
         .iter()
-        .filter(|finding| ["sqrt", "sub"].contains(&finding.event.site.function.as_str()))
+        .filter(|finding| ["sqrt", "sub"].contains(&finding.site.function.as_str()))
         .collect();
     assert_eq!(lost.len(), 2, "{:?}", report.findings);
     for finding in lost {
@@ -131,7 +131,7 @@ fn a_program_without_a_seed_gives_a_finding_that_reproduces() {
          x = generator.normal(size=5)\nprint(np.exp(x).sum())\n",
     );
     let finding = report.findings.first().expect("the exponential overflows");
-    let script = finding.event.folder.join("reproduce.py");
+    let script = finding.folder.join("reproduce.py");
     for _ in 0..2 {
         let (printed, code) = run(&python, &[script.to_str().unwrap()]);
         assert_eq!(code, Some(1), "{printed}");

@@ -117,7 +117,7 @@ if sys.argv[4] == "torch":
     REPRODUCERS = ANSWERS = None
 else:
     REPRODUCERS, ANSWERS = fork_reproducers()
-from fissure_scan.session import Session
+from fissure_scan.run.session import Session
 
 for program in PROGRAMS:
     print(json.dumps(scan(program)), flush=True)

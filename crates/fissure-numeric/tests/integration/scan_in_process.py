@@ -23,7 +23,7 @@ with open(sys.argv[2], encoding="utf-8") as handle:
 import numpy
 import torch
 
-from fissure_scan.session import Session
+from fissure_scan.run.session import Session
 
 torch.set_num_threads(1)
 CONFIG = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,

@@ -58,7 +58,7 @@ def _():
 
 @case("a provider of soft assertions takes the place of the analytic ones")
 def _():
-    from fissure_scan import soft_assertions
+    from fissure_scan.steer import soft_assertions
 
     class Trained:
         label = "as trained"
@@ -84,7 +84,7 @@ def _():
 
 @case("the failure regions of the registry are signed distances for every precision")
 def _():
-    from fissure_scan import analytic
+    from fissure_scan.steer import analytic
     for dtype, limit in (("float16", 11.09375), ("bfloat16", 89.0), ("float32", 88.7228394),
                          ("float64", 709.7827128933841)):
         values = torch.tensor([0.0, limit], dtype=torch.float64)

@@ -1,10 +1,9 @@
 //! The folder of a scan: its `report.json`.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::Deserialize;
+use fissure_model::{ChangedInput, CheckedFix, ScanFinding, ScanResults, Severity};
 
 use super::finding::{below, fingerprint};
 use super::reader::name_of;
@@ -12,66 +11,6 @@ use super::{
     Fix, Level, Location, ReportedArgument, ReportedFinding, Run, RunError, RunInfo, RunKind,
     RunState,
 };
-
-/// What of a scan's report is shown. What a scan writes more is left alone.
-#[derive(Deserialize)]
-struct ScanReport {
-    target: String,
-    versions: BTreeMap<String, String>,
-    findings: Vec<ScanFinding>,
-    notes: Vec<ScanFinding>,
-    problems: Vec<Problem>,
-    search_seconds: f64,
-    runs: u64,
-    interrupted: bool,
-}
-
-#[derive(Deserialize)]
-struct ScanFinding {
-    id: String,
-    site: Site,
-    oracle: String,
-    details: Vec<String>,
-    level: String,
-    severity: String,
-    reason: Option<String>,
-    producer: String,
-    hidden_by: Option<String>,
-    training_steps: u64,
-    input: BTreeMap<String, Changed>,
-    library: String,
-    elapsed: Option<f64>,
-    folder: PathBuf,
-    fix: Option<Fixed>,
-    precondition: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Site {
-    file: PathBuf,
-    line: usize,
-    function: String,
-}
-
-#[derive(Deserialize)]
-struct Changed {
-    dtype: String,
-    shape: Vec<u64>,
-    smallest: Option<serde_json::Value>,
-    largest: Option<serde_json::Value>,
-}
-
-#[derive(Deserialize)]
-struct Fixed {
-    title: String,
-    explanation: String,
-    diff: String,
-}
-
-#[derive(Deserialize)]
-struct Problem {
-    message: String,
-}
 
 /// The scan in this folder, if it is one.
 pub(super) fn read(folder: &Path) -> Result<Option<Run>, RunError> {
@@ -84,7 +23,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<Run>, RunError> {
         source,
     };
     let text = fs::read(&path).map_err(failed)?;
-    let report: ScanReport = serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
+    let report: ScanResults =
+        serde_json::from_slice(&text).map_err(|error| failed(error.into()))?;
     let mut run = Run::new(info(folder, &report));
     run.totals.seconds = report.search_seconds;
     run.totals.inputs = report.runs;
@@ -104,7 +44,7 @@ pub(super) fn read(folder: &Path) -> Result<Option<Run>, RunError> {
     Ok(Some(run))
 }
 
-fn info(folder: &Path, report: &ScanReport) -> RunInfo {
+fn info(folder: &Path, report: &ScanResults) -> RunInfo {
     let libraries: Vec<&String> = report
         .versions
         .keys()
@@ -141,15 +81,18 @@ fn shown(run: &Path, finding: ScanFinding, note: bool) -> ReportedFinding {
     let file = finding.site.file.display().to_string();
     let name = name_of(&finding.site.file);
     let place = format!("{name}:{}", finding.site.line);
-    let level = match finding.severity.as_str() {
+    let level = match finding.severity {
         _ if note => Level::Note,
-        "critical" | "high" => Level::Error,
-        _ => Level::Warning,
+        Severity::Critical | Severity::High => Level::Error,
+        Severity::Medium | Severity::Theoretical => Level::Warning,
     };
     let mut explanation = vec![format!(
         "Trigger level {}, severity {}; produced by {}.",
         finding.level, finding.severity, finding.producer
     )];
+    if !finding.sentence.is_empty() {
+        explanation.insert(0, finding.sentence);
+    }
     explanation.extend(finding.reason);
     explanation.extend(
         finding
@@ -175,9 +118,9 @@ fn shown(run: &Path, finding: ScanFinding, note: bool) -> ReportedFinding {
     ReportedFinding {
         api: finding.site.function.clone(),
         kind: "unstable".to_owned(),
-        detail: finding.severity.clone(),
+        detail: finding.severity.to_string(),
         level,
-        confidence: finding.severity,
+        confidence: finding.severity.to_string(),
         note,
         flaky: false,
         call: format!("{} at {place}", finding.site.function),
@@ -211,12 +154,12 @@ fn shown(run: &Path, finding: ScanFinding, note: bool) -> ReportedFinding {
             line: finding.site.line,
         }),
         title,
-        oracle: finding.oracle,
+        oracle: finding.oracle.to_string(),
         id: finding.id,
     }
 }
 
-fn argument((name, input): (String, Changed)) -> ReportedArgument {
+fn argument((name, input): (String, ChangedInput)) -> ReportedArgument {
     let number = |value: Option<serde_json::Value>| match value {
         Some(serde_json::Value::String(text)) => text,
         Some(value) => value.to_string(),
@@ -234,7 +177,7 @@ fn argument((name, input): (String, Changed)) -> ReportedArgument {
     }
 }
 
-fn issue(title: &str, observed: &str, fix: Option<&Fixed>) -> String {
+fn issue(title: &str, observed: &str, fix: Option<&CheckedFix>) -> String {
     let mut text = format!("# {title}\n\n{observed}\n");
     if let Some(fix) = fix {
         text.push_str(&format!(

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, SiteEvent};
+use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, ScanSite};
 
 pub struct Console {
     json: bool,
@@ -54,7 +54,7 @@ impl Console {
         ));
     }
 
-    pub fn sites(&self, sites: &[SiteEvent]) {
+    pub fn sites(&self, sites: &[ScanSite]) {
         self.line(&format!("  unstable call sites: {}", sites.len()));
         for site in sites {
             self.line(&format!(
@@ -137,7 +137,7 @@ impl Console {
                 counted(report.notes.len() as u64, "note")
             );
             for note in &report.notes {
-                let event = &note.event;
+                let event = note;
                 println!(
                     "  {}:{} {}: {}",
                     file_name(&event.site.file),
@@ -176,7 +176,7 @@ impl Console {
 }
 
 fn show_finding(finding: &ScanFinding) {
-    let event = &finding.event;
+    let event = finding;
     println!(
         "\n{}: {}:{} {} [{}, {}]",
         event.severity,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fissure_numeric::scan::{
-    Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanTarget, SiteEvent,
+    Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanSite, ScanTarget,
     Steering, imported, scan, write_output,
 };
 
@@ -191,7 +191,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     if args.write_fixes {
         for finding in &report.findings {
             if let Some(fix) = &finding.fix {
-                let path = options.output.join(format!("{}.patch", finding.event.id));
+                let path = options.output.join(format!("{}.patch", finding.id));
                 std::fs::write(&path, &fix.diff)?;
                 console.patch(&path);
             }
@@ -236,7 +236,7 @@ fn show(console: &Console, target: &str, progress: Progress<'_>) {
     }
 }
 
-fn understood(console: &Console, sites: &[SiteEvent], inputs: &[InputEvent]) {
+fn understood(console: &Console, sites: &[ScanSite], inputs: &[InputEvent]) {
     console.sites(sites);
     console.inputs(inputs);
 }

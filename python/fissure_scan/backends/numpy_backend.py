@@ -1,0 +1,291 @@
+"""Interception of NumPy: arrays of a subclass that reports each operation they take part in.
+
+The arrays made by source calls in the user's code (and by `np.array` there) are of this subclass;
+results of operations on them are too, scalars included (as arrays without dimensions), so that
+`np.log(np.sum(x))` is seen as well.
+"""
+
+import operator
+
+import numpy as np
+
+from ..watch import names
+
+_MONITOR = [None]
+# The originals: while the program runs, NumPy's own names lead to the traced sources.
+ordinary_array, ordinary_asarray = np.array, np.asarray
+# Methods of ufuncs by the name of the operation, and the function of that name.
+_REDUCTIONS = {("add", "reduce"): ("sum", np.sum), ("multiply", "reduce"): ("prod", np.prod),
+               ("maximum", "reduce"): ("max", np.max), ("minimum", "reduce"): ("min", np.min),
+               ("add", "accumulate"): ("cumsum", np.cumsum)}
+
+
+def plain(value):
+    """The ordinary array behind a traced one, inside lists and tuples too."""
+    if isinstance(value, TracedArray):
+        return value.view(np.ndarray)
+    if type(value) in (list, tuple):
+        return type(value)(plain(item) for item in value)
+    if isinstance(value, dict):
+        return dict((key, plain(item)) for key, item in value.items())
+    return value
+
+
+def traced(value):
+    if isinstance(value, (np.ndarray, np.floating)) and not isinstance(value, TracedArray):
+        array = ordinary_asarray(value)
+        if array.dtype.kind in "fiub":
+            return array.view(TracedArray)
+    if type(value) in (list, tuple):
+        return type(value)(traced(item) for item in value)
+    return value
+
+
+class TracedArray(np.ndarray):
+    fissure_traced = True
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+        name, function = ufunc.__name__, ufunc
+        if method == "__call__":
+            name = names.ALIASES.get(name, name)
+        else:
+            name, function = _REDUCTIONS.get((name, method), (name, getattr(ufunc, method)))
+        out = keywords.get("out")
+        arguments = plain(inputs)
+        clean = dict(keywords)
+        if out is not None:
+            clean["out"] = plain(out)
+
+        def call():
+            with np.errstate(all="ignore"):
+                result = getattr(ufunc, method)(*arguments, **clean)
+            if out is not None and len(out) == 1 and isinstance(out[0], TracedArray):
+                return out[0]
+            return traced(result)
+        # The reductions name their defaults too, which not every function of that name takes.
+        said = dict((key, value) for key, value in keywords.items()
+                    if not (key == "dtype" and value is None or key == "where" and value is True))
+        return _observe(name, function, inputs, said, call)
+
+    def __array_function__(self, function, types, arguments, keywords):
+        name = function.__name__
+        module = getattr(function, "__module__", "") or ""
+        if "linalg" in module and ("linalg_" + name) in names.ALIASES:
+            name = names.ALIASES["linalg_" + name]
+        name = names.ALIASES.get(name, name)
+        clean_arguments = plain(arguments)
+        clean_keywords = plain(keywords)
+
+        def call():
+            with np.errstate(all="ignore"):
+                return traced(function(*clean_arguments, **clean_keywords))
+        return _observe(name, function, arguments, keywords, call)
+
+    def astype(self, dtype, *arguments, **keywords):
+        def call():
+            with np.errstate(all="ignore"):
+                return traced(self.view(np.ndarray).astype(dtype, *arguments, **keywords))
+        return _observe("cast", np.ndarray.astype, (self, dtype), {}, call)
+
+    def _method(self, name, function, arguments, keywords):
+        def call():
+            with np.errstate(all="ignore"):
+                return traced(getattr(self.view(np.ndarray), name)(*plain(arguments),
+                                                                 **plain(keywords)))
+        return _observe(names.ALIASES.get(name, name), function, (self,) + arguments, keywords,
+                        call)
+
+    def mean(self, *arguments, **keywords):
+        return self._method("mean", np.mean, arguments, keywords)
+
+    def var(self, *arguments, **keywords):
+        return self._method("var", np.var, arguments, keywords)
+
+    def std(self, *arguments, **keywords):
+        return self._method("std", np.std, arguments, keywords)
+
+    def dot(self, *arguments, **keywords):
+        return self._method("dot", np.dot, arguments, keywords)
+
+    def __getitem__(self, item):
+        def call():
+            # An element of an array is a scalar in NumPy; here it stays traced.
+            return traced(self.view(np.ndarray)[plain(item)])
+        return _observe("getitem", operator.getitem, (self, item), {}, call)
+
+    def reshape(self, *arguments, **keywords):
+        return self._method("reshape", np.ndarray.reshape, arguments, keywords)
+
+    def transpose(self, *arguments, **keywords):
+        return self._method("transpose", np.ndarray.transpose, arguments, keywords)
+
+    def ravel(self, *arguments, **keywords):
+        return self._method("ravel", np.ndarray.ravel, arguments, keywords)
+
+    def flatten(self, *arguments, **keywords):
+        return self._method("flatten", np.ndarray.flatten, arguments, keywords)
+
+    def squeeze(self, *arguments, **keywords):
+        return self._method("squeeze", np.ndarray.squeeze, arguments, keywords)
+
+    def copy(self, *arguments, **keywords):
+        return self._method("copy", np.ndarray.copy, arguments, keywords)
+
+    @property
+    def T(self):
+        return self.transpose()
+
+    # What leaves the arrays: numbers that the program prints, compares or returns.
+
+    def item(self, *arguments):
+        return self._taken(self.view(np.ndarray).item(*arguments))
+
+    def tolist(self):
+        return self._taken(self.view(np.ndarray).tolist())
+
+    def __float__(self):
+        return self._taken(float(self.view(np.ndarray)))
+
+    def __format__(self, text):
+        return format(self._taken(self.view(np.ndarray)[()]), text)
+
+    def _taken(self, result):
+        monitor = _MONITOR[0]
+        if monitor is not None and monitor.active and self.dtype.kind == "f":
+            producer = monitor.trace.producers.get(id(self))
+            if producer is not None:
+                producer.consumed = producer.taken = True
+            if self.size <= 16:
+                monitor.trace.observed.extend(float(value) for value in plain(self).ravel())
+            elif not bool(np.isfinite(plain(self)).all()):
+                monitor.trace.observed.append(float("nan"))
+        return result
+
+    def __reduce__(self):
+        return self.view(np.ndarray).__reduce__()
+
+
+def _observe(name, function, arguments, keywords, call):
+    monitor = _MONITOR[0]
+    if monitor is None or not monitor.active:
+        return call()
+    frame, _, optimizer = monitor.users.locate(3)
+    if frame is None or optimizer:
+        return call()
+    return monitor.operation(BACKEND, name, function, tuple(arguments), dict(keywords), False,
+                             frame, call)
+
+
+class NumpyBackend:
+    library = "numpy"
+
+    def is_array(self, value):
+        return isinstance(value, np.ndarray)
+
+    def is_float(self, value):
+        return isinstance(value, (np.ndarray, np.floating)) and value.dtype.kind == "f"
+
+    def is_weight(self, value):
+        return False
+
+    def given_name(self, value):
+        return None
+
+    def finite(self, value):
+        if not self.is_float(value):
+            return True
+        return bool(np.isfinite(plain(value)).all())
+
+    def has_nan(self, value):
+        return self.is_float(value) and bool(np.isnan(plain(value)).any())
+
+    def statistics(self, value):
+        array = ordinary_asarray(plain(value), dtype=np.float64)
+        if array.size == 0:
+            return 0.0, 0.0, False, 0
+        return (float(array.min()), float(array.max()), bool((array == np.round(array)).all()),
+                array.size)
+
+    def extremes(self, value):
+        array = plain(value)
+        return float(array.min()), float(array.max())
+
+    def copy(self, value):
+        return ordinary_array(plain(value), copy=True)
+
+    def snapshot(self, value):
+        if isinstance(value, np.ndarray):
+            return ordinary_array(plain(value), copy=True)
+        if type(value) in (list, tuple):
+            return type(value)(self.snapshot(item) for item in value)
+        return value
+
+    def count(self, value):
+        return value.size
+
+    def epsilon(self, value):
+        return float(np.finfo(value.dtype).eps)
+
+    def dtype_name(self, value):
+        return str(value.dtype)
+
+    def integer_limits(self, value):
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in "iu":
+            return None
+        info = np.iinfo(value.dtype)
+        return int(info.min), int(info.max)
+
+    def describe_bad(self, value):
+        flat = ordinary_asarray(plain(value)).ravel()
+        nans = int(np.isnan(flat).sum())
+        positive = int((flat == np.inf).sum())
+        negative = int((flat == -np.inf).sum())
+        parts = [text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf"))
+                 if count]
+        return "/".join(parts) + " in %d of %d elements" % (nans + positive + negative, flat.size)
+
+    def is_in_place(self, function):
+        return False
+
+    def replace(self, value, chosen, monitor, key):
+        if tuple(chosen.shape) != tuple(value.shape) and key not in monitor.settings.reshaped:
+            return None
+        return ordinary_array(chosen, dtype=value.dtype, copy=True).view(TracedArray)
+
+    def assign(self, value, chosen):
+        value.view(np.ndarray)[...] = chosen
+
+    def can_connect(self, value):
+        return False
+
+    def call_wider(self, node):
+        def wide(value):
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+                target = np.float64 if value.dtype.itemsize < 8 else np.longdouble
+                return ordinary_asarray(plain(value), dtype=target)
+            return plain(value)
+        with np.errstate(all="ignore"):
+            result = node.function(*[wide(value) for value in node.arguments],
+                                   **dict((key, wide(value)) for key, value
+                                          in node.keywords.items() if key not in ("dtype", "out")))
+        return ordinary_asarray(result)
+
+    def any_equal_nonzero_or_lost(self, total, array, constant):
+        return bool((plain(total) == plain(array)).any()) or \
+            float(ordinary_asarray(constant, dtype=total.dtype)) == 0.0
+
+    def differentiate(self, node, trace):
+        from ..steer import numpy_distances
+        return numpy_distances.distances(node)
+
+
+BACKEND = NumpyBackend()
+
+
+def install(monitor):
+    """Starts tracing for a run; returns the function that ends it."""
+    _MONITOR[0] = monitor
+
+    def remove():
+        _MONITOR[0] = None
+    return remove

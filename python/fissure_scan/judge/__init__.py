@@ -1,0 +1,1 @@
+"""Oracles: what counts as a failure, by an operation, a formula or a wider computation."""

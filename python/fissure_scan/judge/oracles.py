@@ -1,0 +1,164 @@
+"""The oracles: each a small check with a known-bad and a known-good value (in the tests).
+
+`AT_OPERATION` are asked after every recorded operation; the others need a whole run (gradients,
+hidden values, shadows) or a composite (patterns.py) and live beside the machinery they need.
+"""
+
+import math
+
+from ..steer import registry, soft_assertions
+from ..watch.monitor_tools import has_nonfinite_scalar
+
+# Operations whose result is not a computation: uninitialised memory, chosen constants, moves.
+_NOT_PRODUCERS = {
+    "empty", "empty_like", "new_empty", "full", "full_like", "new_full", "tensor", "masked_fill",
+    "where", "load", "data", "detach", "clone", "getitem", "setitem", "index_put", "index_fill",
+    "as_tensor", "scatter", "resize", "set", "numpy", "bernoulli", "dropout", "nan_to_num", "view",
+    "fill", "fill_diagonal", "copy", "masked_scatter",
+}
+
+
+class Oracle:
+    def __init__(self, name, check):
+        self.name = name
+        self.check = check
+
+
+def writes_nonfinite(node):
+    """The program itself hands an infinity or NaN to this operation."""
+    return has_nonfinite_scalar(node.arguments) or has_nonfinite_scalar(node.keywords.values())
+
+
+def produces(node):
+    """Can a NaN or Inf in the result of this operation be its own doing?"""
+    return node.name not in _NOT_PRODUCERS and not writes_nonfinite(node)
+
+
+def nonfinite(backend, node):
+    """NaN or Inf from finite operands."""
+    if not node.output_bad or node.inputs_bad or not produces(node):
+        return None
+    return "%s of finite operands gives %s" % (node.name, backend.describe_bad(node.output))
+
+
+def out_of_range(backend, node):
+    """A result outside the function's mathematical range by more than rounding."""
+    limits = registry.mathematical_range(node.name)
+    if limits is None or node.output is None or node.output_bad or node.inputs_bad:
+        return None
+    if not backend.is_float(node.output):
+        return None
+    if backend.count(node.output) == 0:
+        return None
+    minimum, maximum = backend.extremes(node.output)
+    slack = 16 * backend.epsilon(node.output)
+    if minimum < limits[0] - slack or maximum > limits[1] + slack:
+        worst = minimum if minimum < limits[0] - slack else maximum
+        return "%s gives %.9g, outside [%g, %g]" % (node.name, worst, limits[0], limits[1])
+    return None
+
+
+def wrap_around(backend, node):
+    """A cast to an integer type of values that do not fit it."""
+    if node.name != "cast":
+        return None
+    if not node.inputs or node.output is None or not backend.is_float(node.inputs[0]):
+        return None
+    limits = backend.integer_limits(node.output)
+    if limits is None or backend.count(node.inputs[0]) == 0:
+        return None
+    if not backend.finite(node.inputs[0]):
+        return "a NaN or Inf is cast to %s" % backend.dtype_name(node.output)
+    minimum, maximum, _, _ = backend.statistics(node.inputs[0])
+    low, high = limits
+    if minimum <= low - 1.0 or maximum >= high + 1.0:
+        worst = minimum if minimum <= low - 1.0 else maximum
+        return "%.9g does not fit %s [%d, %d] and wraps around" % (
+            worst, backend.dtype_name(node.output), low, high)
+    return None
+
+
+def own(backend, node):
+    """The oracle that a project wrote for its own function."""
+    models = soft_assertions.learned()
+    return models.unsafe(backend, node) if models is not None else None
+
+
+AT_OPERATION = [Oracle("nonfinite", nonfinite), Oracle("range", out_of_range),
+                Oracle("wraparound", wrap_around), Oracle("own", own)]
+
+
+def finite_when_wider(backend, node):
+    """Oracle 6 for a failing node: is the same operation finite in wider floating point?"""
+    try:
+        wide = backend.call_wider(node)
+    except Exception:
+        return False
+    return wide is not None and backend.finite(wide)
+
+
+TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
+             "float64": (1e-7, 1e-7)}
+
+
+def disagreement(value, reference, dtype_name, factor=1.0):
+    """Values against a reference (lists of floats): a text when they differ beyond tolerance.
+
+    Positions of NaN and infinities are compared exactly, then the values.
+    """
+    relative, absolute = TOLERANCE.get(dtype_name, (1e-6, 1e-5))
+    worst = 0.0
+    text = None
+    for got, wanted in zip(value, reference):
+        if math.isfinite(got) != math.isfinite(wanted):
+            return "%g where the reference has %g" % (got, wanted)
+        if not math.isfinite(got):
+            continue
+        excess = abs(got - wanted) - factor * (absolute + relative * abs(wanted))
+        if excess > 0:
+            share = abs(got - wanted) / max(abs(wanted), absolute)
+            if share > worst:
+                worst = share
+                text = "%.9g where the reference has %.9g" % (got, wanted)
+    return text
+
+
+# Elementwise functions under the same mathematics in NumPy.
+_IN_NUMPY = {"exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
+             "expm1": "expm1", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan",
+             "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "acos": "arccos", "asin": "arcsin",
+             "atan": "arctan", "abs": "abs", "square": "square", "exp2": "exp2",
+             "reciprocal": "reciprocal", "acosh": "arccosh", "atanh": "arctanh"}
+
+
+def other_framework(backend, node):
+    """The same elementwise function of NumPy on the same operand disagrees."""
+    name = _IN_NUMPY.get(node.name)
+    if name is None or node.library != "torch" or len(node.operands) != 1 or node.keywords:
+        return None
+    if not backend.is_float(node.operands[0]) or node.output is None \
+            or backend.is_in_place(node.function) or \
+            backend.dtype_name(node.output) not in ("float32", "float64"):
+        return None
+    import numpy
+    operand = node.operands[0].detach().reshape(-1)[:512].cpu().numpy()
+    with numpy.errstate(all="ignore"):
+        reference = getattr(numpy, name)(operand)
+    got = node.output.detach().reshape(-1)[:512].cpu().numpy()
+    text = disagreement(got.tolist(), reference.tolist(), backend.dtype_name(node.output), 8.0)
+    return None if text is None else "%s: %s in NumPy" % (node.name, text)
+
+
+def epsilon_absorbed(backend, node):
+    """A small constant added for safety vanishes in rounding: `1 + 1e-10 == 1`, `eps` is 0 in f16."""
+    if node.name not in ("add", "sub") or node.output is None or not backend.is_float(node.output):
+        return None
+    small = [value for value in node.operands if isinstance(value, float)
+             and 0.0 < abs(value) <= 1e-4]
+    arrays = [value for value in node.operands if backend.is_array(value)]
+    if len(small) != 1 or len(arrays) != 1 or not backend.is_float(arrays[0]):
+        return None
+    if backend.any_equal_nonzero_or_lost(node.output, arrays[0], small[0]):
+        return "the constant %g is lost by rounding in %s" % (
+            small[0], backend.dtype_name(node.output))
+    return None

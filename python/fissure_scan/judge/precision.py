@@ -1,0 +1,112 @@
+"""Oracles that compare with a better computation: cancellation, wider floats, stable algorithms."""
+
+import sys
+import time
+
+from . import low_precision, oracles
+from ..search import candidates
+from ..steer import registry
+from ..report.findings import Found
+from ..watch.monitor import Policy
+from ..watch.trace import Failure
+
+# A result is called wrong when it is off by this share of its size, after an operation that made
+# an error at least this much larger than that of its operands, and by more than the tolerance of
+# ordinary comparisons.
+WRONG = 0.05
+JUMP = 1e3
+ACCURATE = 1e-5
+ABSOLUTE = 1e-5
+
+_MATRIX = {"solve", "inverse", "cholesky", "lstsq", "pinverse", "det", "slogdet", "logdet"}
+_LOSERS = {"sub", "add", "sum", "mean", "cumsum", "log", "matmul", "var", "std"} | _MATRIX
+_AMPLIFIERS = {"sqrt", "log", "div", "rsqrt", "reciprocal"}
+
+
+def examine(search, level):
+    if "torch" not in sys.modules:
+        return
+    import torch
+    from ..backends.torch_backend import TorchBackend
+    backend = TorchBackend()
+    points = [("the program's own data", {})]
+    if level >= 1:
+        points += list(candidates.delicate(search.inputs))
+    if level >= 2:
+        points += list(candidates.offsets(search.inputs))[:8]
+    for label, overrides in points:
+        if search.over():
+            return
+        trace, shadow = shadowed(search, overrides, torch.float64)
+        if trace.failures or trace.error is not None:
+            continue
+        # Data this small is inside the range but hardly meant: only formulas with a known stable
+        # form are judged on it.
+        small = label.endswith("times 1e-07")
+        for oracle, node, detail in judgements(backend, trace, None if small else shadow):
+            if node.site.key() in search.found:
+                continue
+            failure = Failure(oracle, node, detail, node.arguments, node.keywords,
+                              node.output.detach().clone())
+            found = Found(failure, overrides, 0, label, search)
+            found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
+            if found.severity != "theoretical":
+                search.found[node.site.key()] = found
+                search.note("%s %s at %s: %s" % (found.severity, oracle, node.site, label))
+    low_precision.examine(search, torch)
+
+
+def judgements(backend, trace, shadow):
+    for node in trace.nodes[:500]:
+        if node.library == "torch" and not node.inputs_bad \
+                and registry.oracle_applies(node.name, "other_framework"):
+            detail = oracles.other_framework(backend, node)
+            if detail:
+                yield "other_framework", node, detail
+                break
+    from . import patterns
+    pattern = patterns.examine(trace)
+    if pattern is not None:
+        yield pattern
+    blamed = cancellation(trace, shadow) if shadow is not None else None
+    if blamed is not None:
+        node, wrong, error = blamed
+        yield (oracle_of(node), node,
+               "%s loses digits: %s at line %d is off by %.2g of its value against float64" % (
+                   node.name, wrong.name, wrong.site.line, error))
+
+
+def shadowed(search, overrides, dtype):
+    from .shadow import Shadow
+    shadow = Shadow(dtype)
+    search.runs += 1
+    trace = search.program.run(Policy(overrides=overrides, shadow=shadow,
+                                      stop_after=min(2 * search.horizon, search.far_horizon), backward_limit=1,
+                                      time_limit=search.time_limit * 2))
+    return trace, shadow
+
+
+def oracle_of(node):
+    """The oracle that a loss of digits in this operation belongs to."""
+    return "wider_float" if node.name in _MATRIX else "cancellation"
+
+
+def cancellation(trace, shadow, accurate=ACCURATE):
+    """(node that lost the digits, wrong result, its error): only when a result that the program
+    keeps or takes out is wrong."""
+    errors = dict((id(node), error) for node, _, error, _ in shadow.errors)
+    sizes = dict((id(node), size) for node, _, _, size in shadow.errors)
+    wrong = None
+    for node in trace.nodes:
+        error = errors.get(id(node), 0.0)
+        if error > WRONG and error * sizes[id(node)] > ABSOLUTE and (
+                not node.consumed or node.taken or node.name in _AMPLIFIERS or node.name in _MATRIX):
+            wrong = node
+            break
+    if wrong is None:
+        return None
+    for node, inputs, error, _ in shadow.errors:
+        if node.index <= wrong.index and error > WRONG / 10 and inputs < accurate \
+                and error > JUMP * max(inputs, 1e-9) and node.name in _LOSERS:
+            return node, wrong, errors[id(wrong)]
+    return None

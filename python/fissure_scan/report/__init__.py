@@ -1,0 +1,1 @@
+"""Findings, their scripts, and the check of proposed fixes."""

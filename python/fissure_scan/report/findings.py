@@ -1,0 +1,198 @@
+"""What was found: level and severity from the final values, confirmation, and the evidence."""
+
+import re
+
+import numpy as np
+
+from ..backends import library as backends
+from ..judge import shadows
+from ..steer import soft_assertions
+from ..search.candidates import MAXIMUM
+from ..run.events import float_text
+from ..watch.monitor import Policy
+
+_HIDING = {"where", "clamp", "max", "min", "nan_to_num", "masked_fill", "relu", "maximum",
+           "minimum", "hardtanh", "relu6", "fmax", "fmin"}
+_DECIDING = {"argmax", "argmin", "argsort", "topk", "multinomial", "sort"}
+# Other labels or indices would have picked the bad element.
+_SELECTING = {"getitem", "gather", "index_select", "take", "masked_select", "nll_loss", "unbind",
+              "split", "chunk"}
+_ORDER = {"critical": 0, "high": 1, "medium": 2, "theoretical": 3}
+
+
+class Found:
+    def __init__(self, failure, overrides, level, label, search):
+        self.failure = failure
+        self.search = search
+        self.overrides = overrides
+        self.label = label
+        self.oracle = failure.oracle
+        self.also = list(failure.also)
+        self.hidden_by = None
+        self.absorbed_by = None
+        self.visible = True
+        self.reason = None
+        self.elapsed = None
+        self.variation = None       # a changed number or size, see variations.py
+        self.level, self.ratio, self.largest = self._level(level)
+        self.severity = self._severity()
+
+    def _level(self, asked):
+        """The lowest level that the final values need."""
+        if not self.overrides:
+            level = asked if asked in (0, 4) else 0
+            return max(level, 2) if self.search.made_up() else level, 1.0, 0.0
+        level, ratio, largest = 1, 0.0, 0.0
+        for key, value in self.overrides.items():
+            variable = self.search.by_key[key]
+            low, high = variable.inner_range()
+            top = float(np.abs(value).max()) if value.size else 0.0
+            largest = max(largest, top)
+            ratio = max(ratio, top / variable.scale)
+            changed = value.shape != variable.own.shape or bool((value != variable.own).any())
+            if not changed:
+                continue
+            if variable.kind == "weight":
+                level = max(level, 3)
+            elif value.size and (float(value.min()) < low or float(value.max()) > high):
+                level = max(level, 2)
+        if self.search.made_up():
+            # No caller is known: these are values a caller could pass, not the program's own.
+            level = max(level, 2)
+        if self.failure.after_steps > 0 and self.oracle != "gradient_nonfinite":
+            level = 4
+        return level, ratio, largest
+
+    def _severity(self):
+        if self.level <= 1 or (self.level == 4 and self.ratio <= 1.0):
+            return "critical"
+        if self.ratio <= 1e4:
+            return "high"
+        limit = max([self.search.by_key[key].limit for key in self.overrides]
+                    or [MAXIMUM["float32"]])
+        if self.failure.output is not None:
+            # A narrower type than the input's decides: a double cast to float32.
+            name = str(self.failure.output.dtype).replace("torch.", "")
+            limit = min(limit, MAXIMUM.get(name, limit))
+        if self.largest <= 10.0 * limit ** 0.5:
+            return "medium"
+        return "theoretical"
+
+    def improvable(self):
+        return self.severity == "theoretical" or self.level >= 2 and self.severity == "medium"
+
+    def rank(self):
+        return (_ORDER[self.severity], self.level, self.ratio)
+
+    # Confirmation ------------------------------------------------------------------------------
+
+    def confirm(self):
+        """Runs the program on with the failing input: does it fail again, and does it show?"""
+        shadow = shadows.beside(self.failure.library)
+        search = self.search
+        trace = search.program.run(Policy(
+            overrides=self.overrides, watch_gradients=search.trains,
+            backward_limit=1 if self.level < 4 else None, shadow=shadow, real=True,
+            stop_after=search.far_horizon, time_limit=search.time_limit * 2))
+        search.runs += 1
+        again = [failure for failure in trace.failures if failure.site == self.failure.site
+                 and failure.oracle == self.failure.oracle]
+        if not again:
+            return False
+        self.failure = again[0]
+        self.also = list(self.failure.also)
+        if self.oracle == "nonfinite":
+            self._follow(trace)
+            if self.severity == "medium" and not self._recoverable(trace, shadow):
+                self.severity = "theoretical"
+                self.reason = "the exact result does not fit the number format either"
+        elif self.oracle == "gradient_nonfinite" and self.severity == "medium":
+            self.severity = "theoretical"
+        return True
+
+    def _follow(self, trace):
+        """Where the NaN or Inf went: seen by somebody, hidden, or absorbed without harm."""
+        if trace.error is not None or trace.gradient_bad:
+            return
+        if any(value != value or value in (np.inf, -np.inf) for value in trace.observed):
+            return
+        hidden, absorbed = None, None
+        for node in trace.nodes:
+            if node.index < self.failure.index:
+                continue
+            if node.output_bad and not node.consumed:
+                return
+            if node.inputs_bad and not node.output_bad:
+                if node.name in _DECIDING or node.name in _SELECTING:
+                    return
+                if node.name in _HIDING:
+                    hidden = hidden or node
+                else:
+                    absorbed = absorbed or node
+        if hidden is not None:
+            self.hidden_by = hidden.name
+            self.oracle = "hidden_nonfinite"
+        elif absorbed is not None:
+            self.absorbed_by = absorbed.name
+            self.visible = False
+            self.severity = "theoretical"
+            self.reason = "%s turns it into a finite value again" % absorbed.name
+
+    def _recoverable(self, trace, shadow):
+        """Is there a result downstream that fits the format when computed in wider floats?"""
+        if self.failure.domain or not (self.failure.name in _MAGNITUDE
+                                       or soft_assertions.arithmetic(self.failure.name)):
+            return True
+        # Beside NumPy nothing is computed wider.
+        if shadow is None or self.failure.library == "numpy":
+            return False
+        for node in trace.nodes:
+            backend = backends.of(node.library)
+            if node.output_bad and node.index > self.failure.index and \
+                    backend.library == self.failure.library and backend.is_float(node.output):
+                wide = shadow.numbers(node.output)
+                limit = MAXIMUM.get(backend.dtype_name(node.output), MAXIMUM["float32"])
+                # Well below the limit: the mean of squares that overflow fits by chance only.
+                if bool(np.isfinite(wide).all()) and float(np.abs(wide).max()) <= limit ** 0.75:
+                    return True
+        return False
+
+    def as_json(self, identifier):
+        failure = self.failure
+        changed = {}
+        for key, value in self.overrides.items():
+            variable = self.search.by_key[key]
+            difference = value.shape != variable.own.shape or value != variable.own
+            changed[variable.name] = {
+                "key": key, "shape": list(value.shape), "dtype": variable.dtype,
+                "elements_changed": int(np.count_nonzero(difference)),
+                "smallest": float_text(value.min()) if value.size else None,
+                "largest": float_text(value.max()) if value.size else None,
+                "values": [float_text(item) for item in value.ravel()[:8]],
+            }
+        if self.variation is not None:
+            changed.update(self.variation.entries(self.search))
+        return {
+            "id": identifier, "site": failure.site.as_json(), "oracle": self.oracle,
+            "also": [name for name, _ in self.also],
+            "details": [failure.detail] + [detail for _, detail in self.also],
+            "level": "L%d" % self.level, "severity": self.severity, "reason": self.reason,
+            "producer": failure.name, "hidden_by": self.hidden_by, "label": self.label,
+            "signal": _signal(self.label), "training_steps": failure.after_steps,
+            "ratio": float_text(self.ratio), "input": changed, "library": failure.library,
+            "elapsed": self.elapsed,
+        }
+
+
+# Fail by magnitude alone, beside ordinary arithmetic.
+_MAGNITUDE = {"pow", "square", "matmul", "norm", "prod", "cumprod", "var", "std", "mse_loss", "cdist",
+              "cov", "corrcoef", "layer_norm", "batch_norm", "cross_entropy"}
+
+
+def _signal(label):
+    """The direction, and what gave it."""
+    for word in ("increase", "decrease"):
+        if label.startswith(word):
+            source = re.search(r"by (\w+) soft assertion", label)
+            return "%s (%s)" % (word, source.group(1)) if source else word
+    return "no change" if "own data" in label else label

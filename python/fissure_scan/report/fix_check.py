@@ -1,0 +1,182 @@
+"""Whether a changed source repairs a finding: the failing input no longer fails and gives the right
+digits, and the program's own results stay as they are.
+
+Right digits are those of the unchanged program in wider floats, where these are finite. A finding
+of another kind on the same line counts too: a floor that hides the NaN of a negative variance does
+not bring the lost digits back.
+"""
+
+from ..backends import library as backends
+from ..judge import numpy_precision, precision, shadows
+from ..search import variations
+from ..judge.array_shadow import ArrayShadow
+from ..watch.monitor import Policy
+from ..judge.numpy_shadow import NumpyShadow
+
+# The share of its size, and the amount, by which a repaired result may differ from the exact one.
+RELATIVE = 0.01
+ABSOLUTE = 1e-5
+# Exact results beyond this are nothing that a repaired program has to reach: an exponent that is
+# bounded for good gives less.
+HUGE = 1e18
+
+# Oracles of finite but wrong values.
+WRONG_DIGITS = {"cancellation", "wider_float", "stable_algorithm", "rewrite", "other_framework",
+                "range"}
+
+
+class FixCheck:
+    def __init__(self, program, baseline, search, findings):
+        self.program = program
+        self.baseline = baseline
+        self.search = search
+        self.findings = findings        # (identifier, Found) pairs
+        self._exact = {}                # identifier -> exact results on the failing input
+
+    def judge(self, identifier, file, source):
+        """(passed, reason) of a source in place of a file."""
+        found = dict(self.findings)[identifier]
+        inputs = [(identifier, found)] + self._same_line(found)
+        # What the program should have computed, before its source is changed.
+        exact = dict((name, self._exact_results(name, other)) for name, other in inputs)
+        self.program.sources = {file: source}
+        try:
+            reason = self._own_data(found)
+            for name, other in inputs:
+                reason = reason or self._failing_input(other, exact[name])
+            return reason is None, reason
+        finally:
+            self.program.sources = {}
+
+    def _same_line(self, found):
+        site = found.failure.site
+        return [(name, other) for name, other in self.findings
+                if other is not found and other.oracle in WRONG_DIGITS
+                and other.severity != "theoretical"
+                and (other.failure.site.file, other.failure.site.line) == (site.file, site.line)]
+
+    # Runs --------------------------------------------------------------------------------------
+
+    def _own_data(self, found):
+        limit = self.search.time_limit * 4
+        own = self.program.run(Policy(watch_gradients=True, time_limit=limit,
+                                      stop_after=self._end()))
+        if own.error is not None and self.baseline.error is None:
+            return "the changed program raises %s: %s" % own.error[:2]
+        if found.level == 0:
+            return None
+        if own.failures:
+            return "the changed program fails on its own data"
+        return compare_results(self.baseline, own)
+
+    def _failing_input(self, found, exact):
+        shadow = self._shadow(found)
+        trace = self._run(found, shadow)
+        if trace.error is not None and self.baseline.error is None:
+            return "the changed program raises %s: %s on the failing input" % trace.error[:2]
+        if trace.failures:
+            left = trace.failures[0]
+            return "still %s in %s at line %d" % (left.oracle, left.name, left.site.line)
+        return self._other_digits(exact, results(trace, None)) or self._lost_digits(trace, shadow)
+
+    def _lost_digits(self, trace, shadow):
+        if isinstance(shadow, (NumpyShadow, ArrayShadow)):
+            left = next(numpy_precision.judgements(trace, shadow), None)
+        elif shadow is not None:
+            from ..backends.torch_backend import TorchBackend
+            left = next(precision.judgements(TorchBackend(), trace, shadow), None)
+        else:
+            left = None
+        return None if left is None else "still %s: %s" % (left[0], left[2])
+
+    def _other_digits(self, exact, held):
+        """Compares the values that the program keeps or takes out, where they are the same ones."""
+        if exact is None or [len(values) for values in exact] != [len(values) for values in held]:
+            return None
+        for right, got in zip(exact, held):
+            if not all(abs(value) < float("inf") for value in right):
+                continue
+            size = max([abs(value) for value in right] or [0.0])
+            if size > HUGE:
+                continue
+            for one, two in zip(right, got):
+                if not abs(one - two) <= RELATIVE * size + ABSOLUTE:
+                    return "the failing input gives %.6g where %.6g is right" % (two, one)
+        return None
+
+    def _exact_results(self, identifier, found):
+        if identifier not in self._exact:
+            shadow = self._shadow(found)
+            trace = self._run(found, shadow)
+            self._exact[identifier] = None if shadow is None or decided_by_bad_values(trace) \
+                else results(trace, shadow)
+        return self._exact[identifier]
+
+    def _run(self, found, shadow):
+        policy = Policy(overrides=found.overrides, watch_gradients=self.search.trains,
+                        backward_limit=1 if found.level not in (0, 4) else None,
+                        time_limit=self.search.time_limit * 4, stop_after=self._end(),
+                        shadow=shadow)
+        if found.variation is not None:
+            return variations.run_changed(self.program, found.variation, policy)
+        return self.program.run(policy)
+
+    def _end(self):
+        """A program that had to be stopped is compared up to the operation where it was."""
+        return self.baseline.operations if self.baseline.stopped is not None else None
+
+    def _shadow(self, found):
+        if found.failure.library == "numpy":
+            return NumpyShadow()
+        # A whole training in two precisions drifts apart without any fault.
+        return None if found.level == 4 else shadows.beside(found.failure.library)
+
+
+def decided_by_bad_values(trace):
+    """Did a NaN or Inf choose an order, an index or a branch? Then what was computed after it in
+    wider floats followed the wrong choice."""
+    return any(node.inputs_bad and getattr(node.output, "dtype", None) is not None
+               and not backends.of(node.library).is_float(node.output) for node in trace.nodes)
+
+
+def results(trace, shadow):
+    """The values that the program keeps or takes out, each as a list of floats: those of the
+    shadow, or the program's own without one."""
+    found = []
+    for node in trace.nodes:
+        if node.output is None or not (node.taken or not node.consumed):
+            continue
+        backend = backends.of(node.library)
+        if not backend.is_float(node.output):
+            continue
+        value = node.output if shadow is None else shadow.of(node.output)
+        if hasattr(value, "detach"):
+            found.append(value.detach().double().flatten()[:64].tolist())
+        elif backends.numpy_based(node.library):
+            found.append([float(item) for item in backend.numbers(value).ravel()[:64]])
+        else:
+            found.append([float(item) for item in value.ravel()[:64]])
+    return found
+
+
+def compare_results(before, after):
+    """Ordinary inputs must give the same results; a text when they do not."""
+    first, second = _numbers(before), _numbers(after)
+    if len(first) != len(second):
+        return "the changed program prints other results on its own data"
+    for one, two in zip(first, second):
+        if abs(one - two) > 1e-3 * max(abs(one), abs(two)) + 1e-4:
+            return "the result changes from %.6g to %.6g on the program's own data" % (one, two)
+    return None
+
+
+def _numbers(trace):
+    found = []
+    for token in trace.stdout.replace(",", " ").replace("(", " ").replace(")", " ").split():
+        try:
+            found.append(float(token.rstrip(".:;%")))
+        except ValueError:
+            continue
+    if trace.result is not None and hasattr(trace.result, "detach"):
+        found.extend(trace.result.detach().double().flatten()[:64].tolist())
+    return [value for value in found if value == value and abs(value) != float("inf")]

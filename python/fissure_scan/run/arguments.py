@@ -1,0 +1,113 @@
+"""The arguments of a target function, the arrays among them as inputs of the search."""
+
+import copy
+
+from ..backends import library as backends
+from ..watch.trace import InputInfo
+
+
+class Arguments:
+    """One complete call. Where it comes from decides what a failure of it means: an observed call
+    is the program's own data, a made-up one is any finite input."""
+
+    def __init__(self, values, facts, positional=(), rest=(), observed=None):
+        self.values = values
+        self.facts = facts
+        self.positional = list(positional)      # names that can only be passed by position
+        self.rest = tuple(rest)                 # further positional arguments of `*args`
+        self.observed = observed                # where the call was seen, or None
+        self.line = 0                           # of the function's definition
+        self.constructor = None                 # Arguments of the class, when it is a method
+        self.changed = {}                       # numbers changed by a variation
+
+    def call(self, target, monitor):
+        by_position, by_name = [], {}
+        for position, (name, value) in enumerate(self.values.items()):
+            if name in self.changed:
+                value = self.changed[name]
+            elif is_array(value):
+                value = self._enter(monitor, name, position, value)
+            else:
+                value = fresh(value)
+            if name in self.positional:
+                by_position.append(value)
+            else:
+                by_name[name] = value
+        return target(*(by_position + [fresh(value) for value in self.rest]), **by_name)
+
+    def construct(self, owner):
+        """An object of a class made with these arguments."""
+        by_position = [fresh(self.values[name]) for name in self.positional]
+        by_name = dict((name, fresh(value)) for name, value in self.values.items()
+                       if name not in self.positional)
+        return owner(*(by_position + [fresh(value) for value in self.rest]), **by_name)
+
+    def _enter(self, monitor, name, position, value):
+        backend = backends.of(library_of(value))
+        key = "parameter:%d" % position
+        if monitor.settings.resize is not None:
+            value = monitor.settings.resize.cut(value)
+        given = backend.copy(value)
+        if backend.library == "numpy":
+            from ..backends.numpy_backend import traced
+            given = traced(given)
+        elif backends.numpy_based(backend.library):
+            given = backend.from_numpy(given, backend.dtype_name(value))
+        monitor.trace.inputs[key] = info = self._info(monitor, backend, key, name, value)
+        override = monitor.policy.overrides.get(key)
+        if not info.frozen and (override is not None or monitor.policy.connect):
+            replaced = backend.replace(given, given if override is None else override, monitor, key)
+            given = given if replaced is None else replaced
+        monitor.known[id(given)] = key
+        monitor.derived.add(id(given))
+        monitor.trace.keep.append(given)
+        return given
+
+    def _info(self, monitor, backend, key, name, value):
+        from .synthesis import PROBABILITIES
+        known = monitor.settings.infos.get(key)
+        if known is not None:
+            return known
+        info = InputInfo(key, "parameter", name, "parameter", monitor.program_file, self.line,
+                         backend.copy(value), None, None, "nothing documents its range")
+        info.library = backend.library
+        info.made_up = self.observed is None
+        facts = self.facts.get(name)
+        if self.observed is not None:
+            info.why = "as in the call %s" % self.observed
+        if not backend.is_float(value):
+            info.frozen, info.why = True, "not a floating-point array"
+        elif facts is not None and facts.bounded():
+            info.low, info.high, info.why = facts.low, facts.high, "documented"
+            if facts.open_low and info.low is not None:
+                info.low = info.low + 1e-6 * max(1.0, abs(info.low))
+            info.made_up = False
+        elif name in PROBABILITIES:
+            info.low, info.high, info.why = 0.0, 1.0, "named like a probability"
+        return info
+
+
+def is_array(value):
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return False
+    if library_of(value) == "tensorflow":
+        # Neither a variable, which is changed in place, nor a part of a graph.
+        return hasattr(value, "numpy") and not hasattr(value, "assign")
+    return hasattr(value, "reshape")
+
+
+def library_of(value):
+    """The library of an array, by its type."""
+    root = type(value).__module__.split(".")[0]
+    return {"torch": "torch", "tensorflow": "tensorflow", "jax": "jax", "jaxlib": "jax"}.get(
+        root, "numpy")
+
+
+def fresh(value):
+    """A copy that the function may change."""
+    if isinstance(value, (int, float, str, bytes, type(None))):
+        return value
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return value

@@ -1,0 +1,350 @@
+"""The user's program as something that can be run again and again."""
+
+import contextlib
+import importlib
+import io
+import os
+import random
+import re
+import signal
+import sys
+import time
+import traceback
+
+from . import constants, targets
+from ..watch import patches, users
+from ..watch.monitor import Monitor, StopRun
+from .scratch import Scratch
+
+
+# What a program for TensorFlow 1 says about TensorFlow 2.
+_VERSION_1 = re.compile(r"module 'tensorflow\S*' has no attribute "
+                        r"'(placeholder|Session|InteractiveSession|log|global_variables_initializer|"
+                        r"get_variable|variable_scope|random_normal|truncated_normal|set_random_seed|"
+                        r"train|layers|app|flags|ConfigProto|reset_default_graph)'")
+
+
+class Settings:
+    """What stays the same over all runs of a session."""
+
+    def __init__(self, regions):
+        self.regions = regions
+        self.leaf_sources = set()
+        self.reshaped = set()
+        self.honour_no_grad = False
+        self.infos = {}             # inputs as the own run made them
+        self.resize = None          # a Resize, or None
+        self.tf1 = False            # `import tensorflow` means version 1
+
+
+class Program:
+    """A script, or a function of a file or module, with its arguments."""
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.file = plan.get("file")
+        self.arguments = plan.get("arguments", [])
+        self.function = plan.get("function")
+        self.module = plan.get("module")
+        self.sources = {}           # file -> replacement source, for checking fixes
+        self._codes = {}
+        root = plan["root"]
+        self.users = users.UserFiles(root, [self.file] if self.file else [])
+        self.settings = Settings(bool(plan.get("regions")))
+        self.settings.tf1 = bool(plan.get("tf1"))
+        self.recording = None       # steps of a graph program, see graph_backend.py
+        self.synthesised = None     # arguments of a target function, see arguments.py
+        self.autocast = None        # name of the precision that the whole program runs under
+        self.changed_constant = None    # (name, occurrence, value) of a number of the script
+        self.runs = 0
+        self._settled = set(sys.modules)    # modules that are not the program's
+        self.home = os.getcwd()
+
+    # One run -----------------------------------------------------------------------------------
+
+    def run(self, policy):
+        """Runs the program once and returns the trace of it."""
+        self.runs += 1
+        monitor = Monitor(self.users, policy, self.settings)
+        monitor.program_file = self.file or self.module or ""
+        started = time.perf_counter()
+        if self.recording is not None and not (
+                policy.real or self.sources or self.changed_constant or self.settings.resize):
+            return self._replay(monitor, policy, started)
+        torch = sys.modules.get("torch")
+        mode = None
+        if torch is not None:
+            from ..backends.torch_backend import TorchBackend, TorchMode
+            mode = TorchMode(monitor, TorchBackend())
+            if policy.watch_gradients:
+                from ..watch.gradient_watch import GradientWatch
+                monitor.gradient_watch = GradientWatch(monitor)
+        self.reseed()
+        self.forget_modules()
+        applied = patches.install(monitor, mode)
+        remove_numpy = None
+        if "numpy" in sys.modules:
+            from ..backends import numpy_backend
+            remove_numpy = numpy_backend.install(monitor)
+        libraries = [library.Run(monitor, applied) for library in array_libraries()]
+        captured = _Capture()
+        try:
+            with alarm(policy.time_limit, monitor), captured.active(), Scratch().active():
+                with (mode if mode is not None else contextlib.suppress()), \
+                        self._autocast(torch, monitor):
+                    self._guarded(monitor)
+        except StopRun:
+            # The alarm rang just before or just after the program.
+            pass
+        finally:
+            for library in libraries:
+                library.end()
+            applied.restore()
+            patches.close_plots()
+            if remove_numpy is not None:
+                remove_numpy()
+            if torch is not None:
+                torch.set_grad_enabled(True)
+                torch.set_default_dtype(torch.float32)
+            os.chdir(self.home)
+        if self.recording is None and not monitor.settings.resize:
+            self.recording = recorded_steps()
+        trace = monitor.trace
+        trace.stdout = captured.text()
+        trace.stderr = captured.errors()
+        trace.seconds = time.perf_counter() - started
+        return trace
+
+    def _replay(self, monitor, policy, started):
+        """The recorded steps of a graph program instead of the program."""
+        from ..backends import tensorflow_backend
+        try:
+            with alarm(policy.time_limit, monitor):
+                tensorflow_backend.replay(self.recording, monitor)
+        except StopRun:
+            monitor.trace.stopped = monitor.trace.stopped or "time"
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:
+            monitor.trace.error = self._describe(error)
+        monitor.trace.seconds = time.perf_counter() - started
+        return monitor.trace
+
+    def _autocast(self, torch, monitor):
+        if self.autocast is None:
+            return contextlib.suppress()
+        monitor.own_autocast = True
+        try:
+            return torch.autocast("cpu", dtype=getattr(torch, self.autocast))
+        finally:
+            monitor.own_autocast = False
+
+    def _guarded(self, monitor):
+        trace = monitor.trace
+        try:
+            trace.result = self._execute(monitor)
+        except StopRun:
+            trace.stopped = trace.stopped or "time"
+        except SystemExit as stop:
+            code = stop.code
+            trace.exit_code = 0 if code is None else code if isinstance(code, int) else 1
+            if isinstance(code, str):
+                trace.error = ("SystemExit", code, None, None)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            trace.error = self._describe(error)
+            if isinstance(error, ZeroDivisionError):
+                monitor.divided_by_zero(*trace.error[2:])
+
+    def _describe(self, error):
+        file, line = None, None
+        for entry in traceback.extract_tb(error.__traceback__):
+            if self.users.owns(entry.filename):
+                file, line = entry.filename, entry.lineno
+        if isinstance(error, SyntaxError):
+            file, line = error.filename, error.lineno
+        message = str(error)[:500]
+        if isinstance(error, AttributeError) and _VERSION_1.search(message):
+            message += " (a program for TensorFlow 1? scan it with --tf1)"
+        return (type(error).__name__, message, file, line)
+
+    def _execute(self, monitor):
+        sys.argv = [self.file or self.module or ""] + list(self.arguments)
+        if self.function:
+            bound = self.resolve().bound(self.synthesised.constructor)
+            return self.synthesised.call(bound, monitor)
+        self.execute_as_main()
+        return None
+
+    def execute_as_main(self):
+        """Runs the file as `python file` would; returns its namespace."""
+        code = self._code(self.file)
+        namespace = {"__name__": "__main__", "__file__": self.file, "__builtins__": __builtins__,
+                     "__doc__": None, "__package__": None, "__spec__": None, "__loader__": None}
+        main = type(sys)("__main__")
+        main.__dict__.update(namespace)
+        before = sys.modules.get("__main__")
+        sys.modules["__main__"] = main
+        try:
+            exec(code, main.__dict__)
+        finally:
+            sys.modules["__main__"] = before
+        return main.__dict__
+
+    def resolve(self):
+        """The target function, in a namespace made anew."""
+        return targets.resolve(self.namespace(), self.function)
+
+    def namespace(self):
+        """The file or module of a target function, executed."""
+        if not self.file:
+            module = importlib.import_module(self.module)
+            file = os.path.abspath(getattr(module, "__file__", None) or "")
+            if file in self.sources:
+                exec(self._code(file), module.__dict__)
+            return module.__dict__
+        root, package = _package(self.file)
+        name = os.path.splitext(os.path.basename(self.file))[0]
+        if package:
+            # Relative imports work as they do where the package is used.
+            if root not in sys.path:
+                sys.path.insert(0, root)
+            importlib.import_module(package)
+            name = "%s.%s" % (package, name)
+        module = type(sys)(name)
+        module.__file__ = self.file
+        module.__package__ = package
+        sys.modules[name] = module
+        exec(self._code(self.file), module.__dict__)
+        return module.__dict__
+
+    def text(self):
+        """The source of the file or module; None when it has none."""
+        file = self.file
+        if file is None:
+            file = getattr(sys.modules.get(self.module), "__file__", None)
+        if file is None:
+            return None
+        with open(file, "rb") as handle:
+            return handle.read().decode("utf-8", "replace")
+
+    def _code(self, file):
+        text = self.sources.get(file)
+        key = (file, text, self.changed_constant)
+        code = self._codes.get(key)
+        if code is None:
+            if text is None:
+                with open(file, "rb") as handle:
+                    text = handle.read()
+            if self.changed_constant is not None:
+                code = constants.changed(text, file, *self.changed_constant)
+            else:
+                code = compile(text, file, "exec")
+            self._codes[key] = code
+        return code
+
+    def reseed(self):
+        random.seed(0)
+        numpy = sys.modules.get("numpy")
+        if numpy is not None:
+            numpy.random.seed(0)
+        torch = sys.modules.get("torch")
+        if torch is not None:
+            torch.default_generator.manual_seed(0)
+
+    def forget_modules(self):
+        """The program's own modules are executed anew in each run, as in a fresh process."""
+        if len(sys.modules) == len(self._settled):
+            return
+        for name in sys.modules.keys() - self._settled:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file and self.users.owns(file):
+                del sys.modules[name]
+            else:
+                self._settled.add(name)
+
+
+def array_libraries():
+    """Modules of the loaded libraries whose functions are replaced; see wrapping.py."""
+    found = []
+    if "jax" in sys.modules:
+        from ..backends import jax_backend
+        found.append(jax_backend)
+    if "tensorflow" in sys.modules:
+        from ..backends import tensorflow_backend
+        found.append(tensorflow_backend)
+    for module in found:
+        if module not in _INSTALLED:
+            module.install()
+            _INSTALLED.append(module)
+    return found
+
+
+_INSTALLED = []
+
+
+def recorded_steps():
+    graphs = sys.modules.get(__package__.rpartition(".")[0] + ".backends.graph_backend")
+    return graphs.BACKEND.recording if graphs is not None else None
+
+
+class _Capture:
+    """Standard output and error of the program, kept (up to a limit) instead of shown."""
+
+    LIMIT = 200000
+
+    def __init__(self):
+        self._buffer = _Bounded(self.LIMIT)
+        self._errors = _Bounded(20000)
+
+    @contextlib.contextmanager
+    def active(self):
+        with contextlib.redirect_stdout(self._buffer), contextlib.redirect_stderr(self._errors):
+            yield
+
+    def text(self):
+        return self._buffer.getvalue()
+
+    def errors(self):
+        return self._errors.getvalue()
+
+
+class _Bounded(io.StringIO):
+    def __init__(self, limit):
+        super().__init__()
+        self._limit = limit
+
+    def write(self, text):
+        if self.tell() < self._limit:
+            super().write(text)
+        return len(text)
+
+
+def _package(file):
+    """(folder above the packages, dotted package) of a file; the package is empty outside one."""
+    folder, parts = os.path.dirname(file), []
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, last = os.path.split(folder)
+        parts.insert(0, last)
+    return folder, ".".join(parts)
+
+
+@contextlib.contextmanager
+def alarm(seconds, monitor):
+    """Raises StopRun in the program after so many seconds, even in a loop that calls nothing."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(number, frame):
+        if monitor is not None:
+            monitor.trace.stopped = "time"
+        raise StopRun()
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

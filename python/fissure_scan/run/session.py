@@ -1,0 +1,229 @@
+"""One scan: own run, what was understood, search, findings, then the checks of proposed fixes."""
+
+import gc
+import os
+import time
+
+from . import targets
+from ..judge import numpy_precision, precision
+from ..report import reproduce
+from ..search import variations
+from ..steer import learned, registry, soft_assertions
+from ..watch import patches
+from ..search.candidates import Variable
+from ..report.fix_check import FixCheck
+from ..watch.monitor import Policy
+from .program import Program
+from ..search.loop import Search
+
+
+# Larger inputs are left as they are: candidates are arrays of doubles of the same size.
+LARGEST_INPUT = 20000000
+
+
+def elements(shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+class Session:
+    def __init__(self, plan, channel):
+        self.plan = plan
+        self.channel = channel
+        self.program = Program(plan)
+        functions = dict(plan["registry"])
+        models = plan.get("assertions")
+        if models is not None:
+            soft_assertions.use(learned.Learned(models, channel))
+            soft_assertions.learned().register(functions)
+        registry.load(functions)
+        self.findings = []
+        self.search = None
+        self.fixes = None           # made when the first fix is to be checked
+        self.baseline = None
+        self.scalars = []           # numbers that shape the computation
+
+    # Before the search -------------------------------------------------------------------------
+
+    def start(self):
+        """The own run. Returns False when there is nothing to search."""
+        if self.program.function:
+            problem = targets.choose_arguments(
+                self.program, self.plan["config"]["tensor_size"])
+            if problem:
+                self.channel.emit("failed", kind="target", message=problem, file=self.program.file,
+                                  line=None)
+                return False
+        preloaded = patches.late_modules()
+        limit = self.plan["own_run_timeout"]
+        self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+        if preloaded != patches.late_modules() and self.baseline.error is None:
+            # A module of the program brought the library in; only now can it be watched.
+            self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+        trace = self.baseline
+        self.channel.emit("own_run", seconds=trace.seconds, operations=trace.operations,
+                          stopped=trace.stopped, error=trace.error, exit_code=trace.exit_code,
+                          training_steps=max(trace.optimizer_steps, trace.backward_calls),
+                          output=trace.stdout[-2000:], errors=trace.stderr[-2000:],
+                          unseen=list(dict.fromkeys(trace.unseen)))
+        if trace.error is not None and trace.operations == 0:
+            return False
+        self._settings()
+        self._understood()
+        return True
+
+    def _settings(self):
+        ranges = self.plan.get("inputs", {})
+        frozen = set(self.plan.get("freeze", []))
+        names = set()
+        config = self.plan["config"]
+        low, high = config["min_value"], config["max_value"]
+        for info in self.baseline.inputs.values():
+            names.update(info.name.split(","))
+            if info.kind != "weight" and not info.frozen and (info.low, info.high) == (None, None) \
+                    and (low, high) != (None, None):
+                info.low, info.high, info.why = low, high, "min_value and max_value"
+            if info.name in frozen:
+                info.frozen, info.why = True, "--freeze"
+            if info.name in ranges:
+                info.frozen = False
+                info.low, info.high = ranges[info.name]
+                info.why = "--input"
+                if info.kind == "weight":
+                    info.kind = "source"
+        if self.program.function:
+            self.scalars = variations.scalars_of_arguments(
+                self.program.synthesised, self.program, ranges, frozen)
+        else:
+            self.scalars = variations.scalars_of_script(self.program, ranges, frozen)
+        names.update(variations.known_names(self.program))
+        unknown = sorted((frozen | set(ranges)) - names)
+        if unknown:
+            self.channel.emit("unknown_inputs", names=unknown, known=sorted(names))
+
+    def _understood(self):
+        trace = self.baseline
+        sites = [dict(site.as_json(), hits=count) for site, count in trace.hits.items()
+                 if soft_assertions.announced(site.function)]
+        inputs = []
+        for info in trace.inputs.values():
+            inputs.append({
+                "name": info.name, "kind": info.kind, "origin": info.origin, "file": info.file,
+                "line": info.line, "shape": info.shape(), "dtype": info.dtype(),
+                "low": info.low, "high": info.high, "why": info.why, "frozen": info.frozen,
+            })
+        inputs.extend(scalar.as_json() for scalar in self.scalars)
+        executed = sorted(set((node.site.file, node.site.line) for node in trace.nodes))
+        self.channel.emit("understood", sites=sites, inputs=inputs, executed=executed)
+
+    # The search --------------------------------------------------------------------------------
+
+    def run_search(self):
+        started = time.perf_counter()
+        # The libraries' objects are here to stay: looking through them for garbage again and again
+        # would cost more than the runs.
+        gc.collect()
+        gc.freeze()
+        infos = [info for info in self.baseline.inputs.values()
+                 if not info.frozen and 0 not in info.shape()]
+        ranges = self.plan.get("inputs", {})
+        inputs, weights = [], []
+        config = self.plan["config"]
+        for info in infos:
+            low, high = ranges.get(info.name, (None, None))
+            if elements(info.shape()) > LARGEST_INPUT:
+                self._note("%s is too large to be searched" % info.name)
+                continue
+            variable = Variable(info, low, high)
+            (weights if info.kind == "weight" else inputs).append(variable)
+        if self.plan.get("weights"):
+            inputs, weights = inputs + weights, []
+        options = {"timeout": self.plan["timeout"], "exhaustive": bool(self.plan.get("strict")),
+                   "stop_on_failure": config["stop_on_failure"],
+                   "max_runs": config["max_fuzz_iterations"],
+                   "gradient": config["gradient_backprop"],
+                   "oscillation": config["oscillation_threshold"] or 2,
+                   "mutation_rate": config["mutation_rate"] or 1.0}
+        self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
+        self.search.own_run()
+        try:
+            self._all_levels(config)
+        except KeyboardInterrupt:
+            # What was found until then is reported.
+            pass
+        ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
+        for number, found in enumerate(ordered):
+            self._report(number, found)
+        self.channel.emit("searched", seconds=time.perf_counter() - started,
+                          runs=self.search.runs, out_of_time=self.search.budget.over())
+
+    def _all_levels(self, config):
+        self.search.run_levels(self.plan["level"])
+        if not self.search.over() and not config["stop_on_failure"]:
+            precision.examine(self.search, self.plan["level"])
+            numpy_precision.examine(self.search, self.plan["level"])
+        if self.plan["level"] >= 2 and not self.search.over() and not config["stop_on_failure"]:
+            variations.Variations(self).run()
+
+    def _note(self, text):
+        self.channel.emit("note", text=text)
+
+    def _report(self, number, found):
+        identifier = "%s_line%d_%s" % (found.failure.site.function, found.failure.site.line,
+                                       found.oracle)
+        record = found.as_json(identifier)
+        folder = os.path.join(self.plan["output"], identifier)
+        os.makedirs(folder, exist_ok=True)
+        record["folder"] = folder
+        if self.plan["config"]["save_inputs"]:
+            self._save_input(found, folder)
+        with open(os.path.join(folder, "reproduce.py"), "w", encoding="utf-8") as handle:
+            handle.write(reproduce.script(self.program, found, folder))
+        self.findings.append((identifier, found))
+        self.channel.emit("finding", **record)
+
+    def _save_input(self, found, folder):
+        """inputs_failed.npy: the changed inputs as one structured array, readable without pickles."""
+        import numpy
+        from ..backends.numpy_backend import ordinary_asarray
+        if not found.overrides:
+            fields = [(info.name, info) for info in self.baseline.inputs.values()
+                      if info.kind != "weight" and not info.frozen]
+            values = dict((name, reproduce.stored(Variable(info).own, info))
+                          for name, info in fields)
+        else:
+            infos = self.baseline.inputs
+            values = dict((infos[key].name, reproduce.stored(value, infos[key]))
+                          for key, value in found.overrides.items())
+        if found.variation is not None:
+            values = dict((name, found.variation.cut(value))
+                          for name, value in values.items())
+        names = sorted(values)
+        if not names:
+            return
+        dtype = [(name, values[name].dtype, values[name].shape) for name in names]
+        record = numpy.zeros((), dtype=dtype)
+        for name in names:
+            record[name] = ordinary_asarray(values[name])
+        numpy.save(os.path.join(folder, "inputs_failed.npy"), record, allow_pickle=False)
+
+    # Fixes -------------------------------------------------------------------------------------
+
+    def serve(self):
+        for command in self.channel.commands():
+            if command.get("command") == "check":
+                self._check(command)
+            elif command.get("command") == "finish":
+                break
+        self.channel.emit("finished")
+
+    def _check(self, command):
+        """Runs the program with a changed source on the failing and on its own input."""
+        if self.fixes is None:
+            self.fixes = FixCheck(self.program, self.baseline, self.search, self.findings)
+        passed, reason = self.fixes.judge(command["finding"], os.path.abspath(command["file"]),
+                                          command["source"])
+        self.channel.emit("checked", finding=command["finding"], fix=command["fix"], passed=passed,
+                          reason=reason)

@@ -1,0 +1,1 @@
+"""Candidates, moves and variations that lead a run to a failure."""

@@ -1,0 +1,274 @@
+"""Inputs of a program that are no arrays: numbers that shape the computation, and sizes of data.
+
+They are tried after the search over values, on the program's own data; what they make fail is level
+L2. A number or a size that the script itself writes down is its own decision, so such failures are
+notes; a parameter of a target function, an option of the command line, a batch of a loader and
+whatever the user named with `--input` can be anything that is allowed, so those are findings.
+"""
+
+import time
+
+from . import candidates, resize
+from ..run import constants
+from ..run.events import float_text
+from ..report.findings import Found
+from ..watch.monitor import Policy
+from .scalars import Scalar
+
+
+class Change:
+    """A run of the program under other conditions than its own."""
+
+    label = ""
+
+    def apply(self, program):
+        raise NotImplementedError
+
+    def remove(self, program):
+        raise NotImplementedError
+
+    def cut(self, value):
+        """An array of the program's own data as it is under the change."""
+        return value
+
+    def entries(self, search):
+        """(name, changed input) pairs of the report."""
+        return []
+
+
+class NumberChange(Change):
+    """One number is another one."""
+
+    def __init__(self, scalar, value):
+        self.scalar = scalar
+        self.value = value
+        self.label = "%s = %r" % (scalar.name, value)
+
+    def entries(self, search):
+        value = float_text(self.value)
+        return [(self.scalar.name, {
+            "key": self.scalar.key, "shape": [], "dtype": type(self.value).__name__,
+            "elements_changed": 1, "smallest": value, "largest": value, "values": [value]})]
+
+
+class ConstantChange(NumberChange):
+    """A named number of the script."""
+
+    def apply(self, program):
+        program.changed_constant = (self.scalar.name, self.scalar.occurrence, self.value)
+
+    def remove(self, program):
+        program.changed_constant = None
+
+
+class ArgumentChange(NumberChange):
+    """A number among the arguments of a target function."""
+
+    def apply(self, program):
+        program.synthesised.changed = {self.scalar.name: self.value}
+
+    def remove(self, program):
+        program.synthesised.changed = {}
+
+
+class SizeChange(Change):
+    """The program's data have another size."""
+
+    def __init__(self, how):
+        self.how = how
+        self.label = how.label
+
+    def apply(self, program):
+        program.settings.resize = self.how
+
+    def remove(self, program):
+        program.settings.resize = None
+
+    def cut(self, value):
+        return self.how.cut(value)
+
+    def entries(self, search):
+        for variable in search.inputs:
+            cut = self.cut(variable.own)
+            if cut.shape != variable.own.shape:
+                yield variable.name, {
+                    "key": variable.key, "shape": list(cut.shape), "dtype": variable.dtype,
+                    "elements_changed": int(variable.own.size - cut.size),
+                    "smallest": float_text(cut.min()) if cut.size else None,
+                    "largest": float_text(cut.max()) if cut.size else None,
+                    "values": [float_text(item) for item in cut.ravel()[:8]]}
+
+
+class AutocastChange(Change):
+    """The whole program runs under autocast."""
+
+    def __init__(self, precision):
+        self.precision = precision
+        self.label = "under autocast to %s" % precision
+
+    def apply(self, program):
+        program.autocast = self.precision
+
+    def remove(self, program):
+        program.autocast = None
+
+
+class Variations:
+    def __init__(self, session):
+        self.search = session.search
+        self.program = session.program
+        self.baseline = session.baseline
+        self.scalars = session.scalars
+
+    def run(self):
+        self._sizes()
+        for scalar in self.scalars:
+            make = ArgumentChange if scalar.key.startswith("argument") else ConstantChange
+            # What a script sets itself gives notes only: few of them are enough.
+            most = None if scalar.counted or self.search.options["exhaustive"] else 2
+            for value in scalar.trials()[:most]:
+                if self.search.over():
+                    return
+                self._number(scalar, make(scalar, value))
+
+    # Numbers -----------------------------------------------------------------------------------
+
+    def _number(self, scalar, change):
+        points = [{}]
+        if scalar.kind == "protection":
+            # What a protective constant protects from are zeros.
+            points += [overrides for label, overrides in candidates.inner(self.search.inputs)
+                       if label in ("zero", "lowest")]
+        allowed = scalar.allows(change.value)
+        for overrides in points:
+            for found in self._failures(change, overrides):
+                if not allowed:
+                    found.severity = "theoretical"
+                    found.reason = "with %s only, which is outside its range (%s)" % (
+                        change.label, scalar.why)
+                elif not scalar.counted:
+                    found.severity = "theoretical"
+                    found.reason = "with %s only, a number that the script sets itself" % \
+                        change.label
+                else:
+                    found.ratio = max(found.ratio, scalar.ratio(change.value))
+                    found.severity = "high" if found.ratio <= 1e4 else "medium"
+
+    # Sizes -------------------------------------------------------------------------------------
+
+    def _sizes(self):
+        infos = [info for info in self.baseline.inputs.values()
+                 if info.kind != "weight" and info.value is not None]
+        # A size counts as an input where the data come from outside the script's own lines.
+        outside = self.baseline.short_batches or any(info.kind in ("parameter", "batch", "entering") or info.origin in (
+            "load", "loadtxt", "genfromtxt", "fromfile") for info in infos)
+        for how in resize.variants([tuple(info.shape()) for info in infos]):
+            if self.search.over():
+                return
+            for found in self._failures(SizeChange(how), {}):
+                found.severity = "high" if outside else "theoretical"
+                if how.count == 0:
+                    found.severity, found.reason = "theoretical", "with an empty input only"
+                    # One is enough to say so: every mean after it is empty too.
+                    break
+                elif not outside:
+                    found.reason = "with %s only; the script sets the size itself" % how.label
+
+    # Both --------------------------------------------------------------------------------------
+
+    def _failures(self, change, overrides):
+        """New failures under a change, seen twice; they are entered as found."""
+        search = self.search
+        failures = self._try(change, overrides)
+        fresh = [failure for failure in failures if failure.site.key() not in search.found]
+        if not fresh:
+            return
+        again = set((failure.site.key(), failure.oracle)
+                    for failure in self._try(change, overrides))
+        for failure in fresh:
+            key = failure.site.key()
+            if key in search.found or (key, failure.oracle) not in again:
+                continue
+            found = Found(failure, overrides, 0, change.label, search)
+            found.level, found.variation = 2, change
+            found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
+            search.found[key] = found
+            yield found
+
+    def _try(self, change, overrides):
+        search = self.search
+        trace = run_changed(self.program, change, Policy(
+            overrides=overrides, watch_gradients=search.trains, stop_after=search.far_horizon,
+            backward_limit=1, time_limit=search.time_limit))
+        search.runs += 1
+        if trace.error is not None and trace.error[0] in _REFUSALS \
+                and not any(failure.library == "math" for failure in trace.failures):
+            # The program itself refuses the value: it is outside what it accepts.
+            return []
+        return [failure for failure in trace.failures
+                if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"]
+
+
+def run_changed(program, change, policy):
+    """One run under a change."""
+    infos = program.settings.infos
+    if isinstance(change, SizeChange):
+        program.settings.infos = {}
+    change.apply(program)
+    try:
+        return program.run(policy)
+    finally:
+        change.remove(program)
+        program.settings.infos = infos
+
+
+_REFUSALS = ("ValueError", "AssertionError", "TypeError", "IndexError", "KeyError",
+             "NotImplementedError")
+
+
+def scalars_of_script(program, ranges, frozen):
+    """The named numbers of a script that are worth changing."""
+    found, seen = [], set()
+    for constant in constants.find(program.text()):
+        # Only an option can be given from outside; the rest is the script's own decision.
+        counted = constant.origin == "an option of the command line" or constant.name in ranges
+        scalar = Scalar("constant:%s:%d" % (constant.name, constant.occurrence), constant.name,
+                        constant.value, program.file, constant.line, constant.origin, counted)
+        scalar.occurrence = constant.occurrence
+        scalar.column = constant.column
+        if constant.name in ranges:
+            scalar.limit(*ranges[constant.name], why="--input")
+        if scalar.kind is None or constant.name in frozen or \
+                (constant.name, constant.value) in seen and not counted:
+            continue
+        seen.add((constant.name, constant.value))
+        found.append(scalar)
+    found.sort(key=lambda scalar: not scalar.counted)
+    return found[:constants.LARGEST_COUNT]
+
+
+def scalars_of_arguments(arguments, program, ranges, frozen):
+    """The numbers among the arguments of a target function."""
+    found = []
+    for name, value in arguments.values.items():
+        if type(value) not in (int, float) or name in frozen or value != value:
+            continue
+        scalar = Scalar("argument:%s" % name, name, value, program.file or program.module,
+                        arguments.line,
+                        "parameter", True)
+        facts = arguments.facts.get(name)
+        if facts is not None and (facts.low is not None or facts.high is not None):
+            scalar.limit(facts.low, facts.high, "documented")
+            scalar.open_low = facts.open_low
+        if name in ranges:
+            scalar.limit(*ranges[name], why="--input")
+        if scalar.kind is not None:
+            found.append(scalar)
+    return found
+
+
+def known_names(program):
+    """The names that `--input` and `--freeze` may use for numbers."""
+    if program.function:
+        return set(program.synthesised.values)
+    return set(constant.name for constant in constants.find(program.text()))

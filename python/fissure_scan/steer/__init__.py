@@ -1,0 +1,1 @@
+"""Soft assertions: how far a call site is from failing, and in which direction it fails."""
