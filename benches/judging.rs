@@ -5,15 +5,11 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use fissure_benches::{geometric_mean, python, root};
-use fissure_campaign::{Campaign, JudgingOptions, RunFolder, RunOptions, Source};
-use fissure_execute::{Pool, PoolOptions, SandboxOptions, ScriptOptions};
+use fissure_campaign::{JudgingOptions, RunOptions, Session, SessionOptions, Source};
 use fissure_generate::GenerateOptions;
 use fissure_model::Spec;
-use fissure_triage::KnownIssues;
 
 /// Inputs per API and run: enough for the share to have settled.
 const INPUTS: u64 = 20_000;
@@ -31,10 +27,6 @@ fn main() -> anyhow::Result<()> {
         price: comparing.iter().map(|it| it.price).sum(),
         share: profile.share,
     };
-    let pool = Pool::start(PoolOptions {
-        oracles: Arc::clone(&judging.oracles),
-        ..PoolOptions::new(python()?, "torch", scratch.path().join("pool"))
-    })?;
     let folders = [root().join("benches/specs"), root().join("examples/specs")];
     let specs: Vec<Spec> = fissure_spec::load_paths(&folders)
         .loaded
@@ -51,7 +43,7 @@ fn main() -> anyhow::Result<()> {
     for (at, spec) in specs.iter().enumerate() {
         let rate = |judging: &JudgingOptions, name: &str| -> anyhow::Result<f64> {
             let folder = scratch.path().join(format!("{at}-{name}"));
-            run(&pool, spec, judging, &folder)
+            run(spec, judging, &folder)
         };
         let plain = rate(&JudgingOptions::default(), "plain")?;
         let judged = rate(&judging, "judged")?;
@@ -71,12 +63,7 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// Inputs per second.
-fn run(
-    pool: &Pool,
-    spec: &Spec,
-    judging: &JudgingOptions,
-    folder: &std::path::Path,
-) -> anyhow::Result<f64> {
+fn run(spec: &Spec, judging: &JudgingOptions, folder: &std::path::Path) -> anyhow::Result<f64> {
     let options = RunOptions {
         seed: 0,
         workers: 1,
@@ -99,25 +86,12 @@ fn run(
         division: Default::default(),
         pause: Default::default(),
     };
-    let stop = AtomicBool::new(false);
-    let campaign = Campaign {
-        source: Source::Specs(std::slice::from_ref(spec)),
-        pool,
-        deny_list: None,
-        known_issues: KnownIssues::default(),
-        shrink: None,
-        script: ScriptOptions {
-            timeout: Duration::from_secs(60),
-            memory_limit: 4 << 30,
-            scratch: folder.join("confirm"),
-            sandbox: SandboxOptions::default(),
-            environment: Vec::new(),
-            cancelled: Arc::default(),
-        },
-        options: &options,
-        stop: &stop,
+    let session = SessionOptions {
+        include_denied: true,
+        ..SessionOptions::new("torch", python()?, folder)
     };
-    let summary = campaign.run(&mut RunFolder::open(folder)?, &mut |_| {})?;
+    let session = Session::start(session, options, &Arc::default())?;
+    let summary = session.run(Source::Specs(std::slice::from_ref(spec)), &mut |_| {})?;
     let inputs = summary.total().inputs as f64;
     Ok(inputs / summary.apis[0].elapsed.as_secs_f64())
 }

@@ -8,6 +8,7 @@ end of the main socket closes, for whatever reason.
 import array
 import faulthandler
 import gc
+import importlib
 import json
 import os
 import platform
@@ -204,6 +205,8 @@ def main(settings):
     adapter = choose(settings["package"], settings["dtypes"])
     begin = time.monotonic()
     try:
+        for name in settings["imports"]:
+            importlib.import_module(name)
         adapter.load()
         oracles.preload(settings["oracles"], adapter.library)
     except BaseException:

@@ -16,6 +16,8 @@ pub struct PoolOptions {
     pub package: String,
     /// Put in front of `PYTHONPATH`.
     pub extra_path: Vec<PathBuf>,
+    /// Modules that the zygote imports first, before the library.
+    pub imports: Vec<String>,
     pub workers: usize,
     /// For one input: building it, the call, and letting go of the result.
     pub timeout: Duration,
@@ -43,6 +45,7 @@ impl PoolOptions {
             python: python.into(),
             package: package.into(),
             extra_path: Vec::new(),
+            imports: Vec::new(),
             workers: 1,
             timeout: Duration::from_secs(10),
             memory_limit: 2 << 30,

@@ -32,6 +32,7 @@ const TRACEBACK_LINES: usize = 12;
 struct Settings<'a> {
     sources: BTreeMap<String, String>,
     package: &'a str,
+    imports: &'a [String],
     dtypes: Vec<&'static str>,
     oracles: &'a [String],
     main: i32,
@@ -243,6 +244,7 @@ fn settings_file(
     let settings = Settings {
         sources: worker_sources(),
         package: &options.package,
+        imports: &options.imports,
         dtypes: Dtype::ALL.iter().map(|dtype| dtype.name()).collect(),
         oracles: &options.oracles,
         main: main.as_raw_fd(),

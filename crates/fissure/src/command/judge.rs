@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use fissure_campaign::{JudgingOptions, RunFolder, RunOptions, Source};
+use fissure_campaign::{JudgingOptions, RunFolder, RunOptions, SessionOptions, Source};
 use fissure_generate::GenerateOptions;
 
 use super::session::judging::{Judging, JudgingArgs};
-use super::session::{self, Session, seconds_of};
+use super::session::{self, Shown, seconds_of};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -120,19 +120,26 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
     let python = if !asked && header.python.exists() {
         header.python
     } else {
-        target::resolve_for(&args.target, &header.package, &args.pythonpath)?.python
+        target::resolve_for(
+            &args.target,
+            &header.package,
+            &session::pythonpath(&args.pythonpath, &header.package)?,
+        )?
+        .python
     };
     let stop = session::stop_on_interrupt()?;
-    let session = Session {
-        package: &header.package,
-        python,
-        workdir: &args.run,
-        pythonpath: &args.pythonpath,
-        timeout: seconds_of(args.timeout, "--timeout")?,
-        memory_limit: args.memory_limit << 20,
-        no_sandbox: args.no_sandbox,
-        include_denied: true,
-        known_issues: args.judging.known_issues()?,
+    let session = Shown {
+        session: SessionOptions {
+            pythonpath: session::pythonpath(&args.pythonpath, &header.package)?,
+            timeout: seconds_of(args.timeout, "--timeout")?,
+            memory_limit: args.memory_limit << 20,
+            no_sandbox: args.no_sandbox,
+            include_denied: true,
+            known_issues: args.judging.known_issues()?,
+            command: std::env::args().collect(),
+            folder: std::env::current_dir()?,
+            ..SessionOptions::new(&header.package, python, &args.run)
+        },
         chose_oracles: args.judging.oracles.is_some(),
         style: session::style(args.quiet),
         verbose: args.verbose,

@@ -139,7 +139,12 @@ fn begin(
     let seed = seed(&args.run.seed)?;
     let package = specs::package(args)?;
     let mut known = specs::find(args, &package)?;
-    let python = target::resolve_for(&args.target, &package, &args.run.pythonpath)?.python;
+    let python = target::resolve_for(
+        &args.target,
+        &package,
+        &session::pythonpath(&args.run.pythonpath, &package)?,
+    )?
+    .python;
     std::fs::create_dir_all(&path).with_context(|| format!("failed to make {}", path.display()))?;
     let path = path.canonicalize()?;
     let mut unknown = 0;

@@ -9,14 +9,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use fissure_campaign::{CampaignFolder, CampaignPlan, Part, RunOptions, RunSummary, Shard, Source};
+use fissure_campaign::{
+    CampaignFolder, CampaignPlan, Part, RunOptions, RunSummary, SessionOptions, Shard, Source,
+};
 use fissure_learn::LearnOptions;
 use fissure_model::Spec;
 
 use super::args::CampaignRunArgs;
 use super::learn::{self, Learning};
 use super::options::run_options;
-use crate::command::session::{self, Session};
+use crate::command::session::{self, Shown, session_options};
 use fissure_rules::RuleLibrary;
 
 /// Time for learning where nothing else is asked for.
@@ -189,16 +191,13 @@ impl ShardRun<'_> {
             Part::Fuzz => "fuzz, triage",
             Part::Judge => "judge, triage",
         });
-        let session = Session {
-            package: &self.plan.package,
-            python: self.plan.python.clone(),
-            workdir: &workdir,
-            pythonpath: &self.args.run.pythonpath,
-            timeout: self.args.timeout,
-            memory_limit: self.args.run.memory_limit << 20,
-            no_sandbox: self.args.run.no_sandbox,
-            include_denied: self.args.run.include_denied,
-            known_issues: self.args.judging.known_issues()?,
+        let python = self.plan.python.clone();
+        let session = Shown {
+            session: SessionOptions {
+                timeout: self.args.timeout,
+                known_issues: self.args.judging.known_issues()?,
+                ..session_options(&self.plan.package, python, &workdir, &self.args.run)?
+            },
             chose_oracles: self.args.judging.oracles.is_some(),
             style: session::style(self.args.run.quiet),
             verbose: self.args.run.verbose,

@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use clap::{Args, FromArgMatches};
-use fissure_campaign::{RunFolder, RunSummary, Source};
+use fissure_campaign::{RunFolder, RunSummary, SessionOptions, Source};
 use fissure_model::Spec;
 
-use crate::command::session::{self, Session};
+use crate::command::session::{self, Shown, session_options};
 use crate::exit_status::{ExitStatus, usage};
 use crate::{screen, target};
 use args::FuzzArgs;
@@ -122,17 +122,18 @@ fn fuzz_package(
     args: &FuzzArgs,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<RunSummary> {
-    let python = target::resolve_for(&args.target, package, &args.run.pythonpath)?.python;
-    let session = Session {
+    let python = target::resolve_for(
+        &args.target,
         package,
-        python,
-        workdir,
-        pythonpath: &args.run.pythonpath,
-        timeout: plan.timeout,
-        memory_limit: args.run.memory_limit << 20,
-        no_sandbox: args.run.no_sandbox,
-        include_denied: args.run.include_denied,
-        known_issues: args.judging.known_issues()?,
+        &session::pythonpath(&args.run.pythonpath, package)?,
+    )?
+    .python;
+    let session = Shown {
+        session: SessionOptions {
+            timeout: plan.timeout,
+            known_issues: args.judging.known_issues()?,
+            ..session_options(package, python, workdir, &args.run)?
+        },
         chose_oracles: args.judging.oracles.is_some(),
         style: session::style(args.run.quiet),
         verbose: args.run.verbose,

@@ -1,4 +1,5 @@
-//! What every command that runs inputs sets up: interpreter, workers, work folder, Ctrl-C.
+//! What every command that runs inputs shows of its session, and what they all read from the user:
+//! seed, workers, Ctrl-C. The session itself is `fissure_campaign::Session`.
 
 #![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
 
@@ -13,31 +14,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use fissure_campaign::{
-    Campaign, DenyList, FORMAT, JudgingOptions, RunFolder, RunHeader, RunOptions, RunSummary,
-    ShrinkerOptions, Source,
+    RunOptions, RunSummary, Session, SessionError, SessionOptions, Source, search_path,
 };
-use fissure_execute::{Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions};
-use fissure_judge::OracleInfo;
-use fissure_model::Obstacle;
+use fissure_execute::SandboxReport;
 use fissure_report::{Progress, Style};
-use fissure_triage::{KnownIssues, ShrinkBudget};
 
 use crate::exit_status::usage;
 use crate::screen::{self, Screen};
+use args::RunArgs;
 
-/// How inputs are run, whichever command runs them.
-pub struct Session<'a> {
-    pub package: &'a str,
-    pub python: PathBuf,
-    pub workdir: &'a Path,
-    /// Folders of the user's own packages.
-    pub pythonpath: &'a [PathBuf],
-    pub timeout: Duration,
-    /// Bytes a worker may use beyond what the library needs.
-    pub memory_limit: u64,
-    pub no_sandbox: bool,
-    pub include_denied: bool,
-    pub known_issues: KnownIssues,
+/// A session and how it is shown.
+pub struct Shown<'a> {
+    pub session: SessionOptions,
     /// The user has chosen the oracles, and wants to know which of them cannot run.
     pub chose_oracles: bool,
     pub style: Style,
@@ -45,6 +33,33 @@ pub struct Session<'a> {
     /// The status screen, or lines.
     pub screen: bool,
     pub stop: &'a Arc<AtomicBool>,
+}
+
+/// What a session is told by the flags that all commands share.
+pub fn session_options(
+    package: &str,
+    python: PathBuf,
+    workdir: &Path,
+    args: &RunArgs,
+) -> anyhow::Result<SessionOptions> {
+    Ok(SessionOptions {
+        pythonpath: pythonpath(&args.pythonpath, package)?,
+        memory_limit: args.memory_limit << 20,
+        no_sandbox: args.no_sandbox,
+        include_denied: args.include_denied,
+        command: std::env::args().collect(),
+        folder: current_folder()?,
+        ..SessionOptions::new(package, python, workdir)
+    })
+}
+
+/// The folders of the user's own packages, the current one included where it holds the package.
+pub fn pythonpath(named: &[PathBuf], package: &str) -> anyhow::Result<Vec<PathBuf>> {
+    Ok(search_path(named, &current_folder()?, [package]))
+}
+
+fn current_folder() -> anyhow::Result<PathBuf> {
+    std::env::current_dir().context("failed to ask for the current folder")
 }
 
 /// The seed of a run from its flag.
@@ -72,49 +87,24 @@ pub fn explain_full_disk(folder: &Path, error: impl Into<anyhow::Error>) -> anyh
     )
 }
 
-impl Session<'_> {
-    /// Runs the campaign, with its progress on standard error.
-    pub fn run(&self, source: Source<'_>, options: &RunOptions) -> anyhow::Result<RunSummary> {
-        let mut folder = RunFolder::open(self.workdir)?;
-        let scratch = self.workdir.join("scratch");
-        std::fs::create_dir_all(&scratch)
-            .with_context(|| format!("failed to make {}", scratch.display()))?;
-        let scratch = scratch.canonicalize()?;
-        let extra_path: Vec<PathBuf> = self
-            .pythonpath
-            .iter()
-            .map(|dir| {
-                dir.canonicalize()
-                    .with_context(|| format!("there is no {}", dir.display()))
-            })
-            .collect::<anyhow::Result<_>>()?;
-        // Drivers of a GPU write where Landlock would not let them.
-        let sandbox = SandboxOptions {
-            confine_writes: !self.no_sandbox && !has_gpu(),
-            cut_network: !self.no_sandbox,
-        };
-        let pool_options = PoolOptions {
-            extra_path: extra_path.clone(),
-            workers: options.workers,
-            timeout: self.timeout,
-            memory_limit: self.memory_limit,
-            sandbox,
-            oracles: Arc::clone(&options.judging.oracles),
-            ..PoolOptions::new(&self.python, self.package, &scratch)
-        };
-        let pool =
-            Pool::start(pool_options.clone()).map_err(|error| anyhow!("failed to {error}"))?;
-        let info = pool.info();
+impl Shown<'_> {
+    /// Runs the session, with its progress on standard error.
+    pub fn run(self, source: Source<'_>, options: &RunOptions) -> anyhow::Result<RunSummary> {
+        let workdir = self.session.workdir.clone();
+        let package = self.session.package.clone();
+        let session = Session::start(self.session, options.clone(), self.stop)
+            .map_err(|error| as_usage(&workdir, error))?;
+        let info = session.info();
         if self.style != Style::Quiet {
             eprintln!(
                 "fissure: {} {} on Python {}, {} worker{}, seed {}{}",
-                self.package,
+                package,
                 info.library_version,
                 info.python_version,
                 options.workers,
                 if options.workers == 1 { "" } else { "s" },
                 options.seed,
-                sandbox_gaps(sandbox, info.sandbox),
+                sandbox_gaps(session.sandbox_gaps()),
             );
         }
         if self.chose_oracles {
@@ -122,119 +112,33 @@ impl Session<'_> {
                 eprintln!("warning: {obstacle}");
             }
         }
-        let options = &RunOptions {
-            judging: can_run(&options.judging, &info.obstacles),
-            ..options.clone()
-        };
-        if matches!(source, Source::Saved(_)) && options.judging.oracles.is_empty() {
-            return Err(usage("none of these oracles can run here"));
-        }
-        if options.resume {
-            let before = RunFolder::read_header(self.workdir)?;
-            if before.library_version != info.library_version {
-                return Err(usage(format!(
-                    "the run was begun with {} {} and cannot go on with {}",
-                    self.package, before.library_version, info.library_version
-                )));
-            }
-        }
-        let header = RunHeader {
-            format: FORMAT,
-            fissure_version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: std::env::args().collect(),
-            folder: std::env::current_dir().context("failed to ask for the current folder")?,
-            seed: options.seed,
-            package: self.package.to_owned(),
-            library_version: info.library_version.clone(),
-            python_version: info.python_version.clone(),
-            python: self.python.clone(),
-            workers: options.workers,
-            started_unix: SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
-        };
-        if options.resume {
-            folder.note_resumed(&header)?;
-        } else {
-            folder.write_header(&header)?;
-        }
-        // A script imports the library itself, which the limits of an input do not cover.
-        let import = (info.import_time * 10).max(Duration::from_secs(30));
-        let script = ScriptOptions {
-            timeout: self.timeout + import,
-            memory_limit: self.memory_limit + (2 << 30),
-            scratch: scratch.join("confirm"),
-            sandbox,
-            environment: vec![("PYTHONPATH".to_owned(), join_paths(&extra_path)?)],
-            cancelled: Arc::clone(self.stop),
-        };
         let apis = source.len();
-        let campaign = Campaign {
-            source,
-            pool: &pool,
-            deny_list: (!self.include_denied).then(DenyList::built_in),
-            known_issues: self.known_issues.clone(),
-            shrink: options.shrink_time.map(|time| ShrinkerOptions {
-                pool: PoolOptions {
-                    scratch: scratch.join("shrink"),
-                    // Most failures need none of them; the one that does can wait a second.
-                    oracles: Arc::default(),
-                    ..pool_options
-                },
-                budget: ShrinkBudget {
-                    time,
-                    ..ShrinkBudget::default()
-                },
-                stop: Arc::clone(self.stop),
-            }),
-            script,
-            options,
-            stop: self.stop,
-        };
-        let title = format!(
-            "{} {}, seed {}",
-            self.package, info.library_version, options.seed
-        );
+        let title = format!("{package} {}, seed {}", info.library_version, options.seed);
         let summary = if self.screen {
             let mut screen =
                 Screen::open(title, apis, options.total_time, self.stop, &options.pause)
                     .context("failed to open the status screen (--plain does without)")?;
-            let summary = campaign.run(&mut folder, &mut |event| screen.observe(event));
+            let summary = session.run(source, &mut |event| screen.observe(event));
             for line in screen.close() {
                 eprintln!("{line}");
             }
             summary
         } else {
             let mut progress = Progress::new(self.style, self.verbose, apis);
-            let summary = campaign.run(&mut folder, &mut |event| progress.observe(event));
+            let summary = session.run(source, &mut |event| progress.observe(event));
             progress.finish();
             summary
         };
-        pool.stop();
-        // The scratch folder holds only what targets wrote; what is worth keeping is elsewhere.
-        if let Err(error) = std::fs::remove_dir_all(&scratch) {
-            eprintln!("warning: failed to remove {}: {error}", scratch.display());
-        }
-        summary.map_err(|error| explain_full_disk(self.workdir, error))
+        summary.map_err(|error| as_usage(&workdir, error))
     }
 }
 
-/// Judging without the oracles that cannot run here, and without their price.
-fn can_run(judging: &JudgingOptions, obstacles: &[Obstacle]) -> JudgingOptions {
-    let stopped = |name: &str| {
-        obstacles
-            .iter()
-            .any(|obstacle| obstacle.oracle == name && !obstacle.partly)
-    };
-    let left: Vec<&OracleInfo> = judging
-        .oracles
-        .iter()
-        .filter(|name| !stopped(name))
-        .filter_map(|name| fissure_judge::oracle(name))
-        .collect();
-    JudgingOptions {
-        oracles: left.iter().map(|oracle| oracle.name.to_owned()).collect(),
-        price: left.iter().map(|oracle| oracle.price).sum(),
-        share: judging.share,
+/// What the user can mend ends with the exit code for that.
+fn as_usage(workdir: &Path, error: SessionError) -> anyhow::Error {
+    if error.is_usage() {
+        return usage(error.to_string());
     }
+    explain_full_disk(workdir, error)
 }
 
 /// Whether an error, or what caused it, is a disk without room.
@@ -249,28 +153,13 @@ fn is_disk_full(error: &anyhow::Error) -> bool {
     error.chain().any(full)
 }
 
-fn has_gpu() -> bool {
-    ["/dev/nvidiactl", "/dev/kfd"]
-        .iter()
-        .any(|device| Path::new(device).exists())
-}
-
-fn join_paths(paths: &[PathBuf]) -> anyhow::Result<String> {
-    let joined = std::env::join_paths(paths).context("a --pythonpath holds a colon")?;
-    joined
-        .into_string()
-        .map_err(|_| usage("a --pythonpath is not valid text"))
-}
-
 /// What was asked of the sandbox and this machine does not give.
-fn sandbox_gaps(asked: SandboxOptions, given: SandboxReport) -> &'static str {
-    let writes = asked.confine_writes && !given.writes_confined;
-    let network = asked.cut_network && !given.network_cut;
-    match (writes, network) {
-        (false, false) => "",
-        (true, false) => " (writes are not confined here: no Landlock)",
-        (false, true) => " (the network is not cut here: no network namespace)",
-        (true, true) => " (no sandbox here: neither Landlock nor a network namespace)",
+fn sandbox_gaps(given: SandboxReport) -> &'static str {
+    match (given.writes_confined, given.network_cut) {
+        (true, true) => "",
+        (false, true) => " (writes are not confined here: no Landlock)",
+        (true, false) => " (the network is not cut here: no network namespace)",
+        (false, false) => " (no sandbox here: neither Landlock nor a network namespace)",
     }
 }
 
