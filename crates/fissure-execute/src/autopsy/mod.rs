@@ -24,7 +24,6 @@ mod frames;
 mod maps;
 mod memory;
 mod module;
-mod names;
 mod ptrace;
 mod recursion;
 mod registers;

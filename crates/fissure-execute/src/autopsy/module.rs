@@ -15,8 +15,8 @@ use memmap2::Mmap;
 use object::elf::{FileHeader64, PT_LOAD, SectionHeader64};
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 
-use super::names::module_name;
 use super::symbols;
+use fissure_coverage::names::module_name;
 
 /// A target that makes and loads libraries without end must not fill our address space.
 const MOST_MODULES: usize = 256;

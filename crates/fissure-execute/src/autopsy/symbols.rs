@@ -8,7 +8,7 @@ use object::elf::{
 };
 use object::read::elf::{FileHeader, Sym};
 
-use super::names::function_name;
+use fissure_coverage::names::function_name;
 
 type Header = FileHeader64<object::LittleEndian>;
 const ENDIAN: object::LittleEndian = object::LittleEndian;

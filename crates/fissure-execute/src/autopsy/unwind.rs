@@ -7,8 +7,8 @@ use super::frames::{Frame, Stack};
 use super::maps::{self, Mapping};
 use super::memory::Memory;
 use super::module;
-use super::names::module_name;
 use super::registers::{RETURN_ADDRESS, Registers};
+use fissure_coverage::names::module_name;
 
 /// A stack that has overflowed has a hundred thousand.
 const MOST_FRAMES: usize = 64;
