@@ -18,7 +18,7 @@ import socket
 import time
 
 from fissure_worker import describe as describe_module
-from fissure_worker import judging, native
+from fissure_worker import coverage, judging, native
 from fissure_worker.build import build, resolve
 from fissure_worker.outcome import (
     ACCEPTED,
@@ -40,6 +40,7 @@ HEADER_WORDS = 8
 CHECK_NAN = 1
 COMPILED = 2
 TRACED = 4
+REARM = 8
 #: How long a thread that an input started is waited for, so that its crash is this input's crash.
 THREAD_GRACE = 0.25
 THREAD_STEP = 0.002
@@ -55,7 +56,9 @@ class Worker:
         self.slots = settings["slots"]
         # The mappings outlive their descriptors: closing every descriptor does not end the worker.
         self.arena = memoryview(mmap.mmap(arena, 0, prot=mmap.PROT_READ))
-        shared = memoryview(mmap.mmap(journal, 0))
+        mapped = mmap.mmap(journal, 0)
+        coverage.attach(settings["slot"], mapped)
+        shared = memoryview(mapped)
         os.close(arena)
         os.close(journal)
         head = 8 * (HEADER_WORDS + 2 * self.slots)
@@ -75,6 +78,8 @@ class Worker:
             if not message:
                 return
             sequence, start, end, flags, table, path, names = marshal.loads(message)
+            if flags & REARM:
+                coverage.rearm()
             self.text_full = False
             self.reserve = judging.TEXT_RESERVE if names else TEXT_RESERVE
             index = start

@@ -20,7 +20,7 @@ import time
 import traceback
 import warnings
 
-from fissure_worker import native, oracles, worker
+from fissure_worker import coverage, native, oracles, worker
 from fissure_worker.adapter import choose
 
 REQUEST_LIMIT = 65536
@@ -220,6 +220,14 @@ def main(settings):
     gc.freeze()
     gc.disable()
     import_seconds = time.monotonic() - begin
+    if settings["coverage"]:
+        answer(main_socket, {"imported": coverage.executable_files()})
+        message, descriptors = receive(main_socket)
+        try:
+            coverage.arm(json.loads(message.decode("utf-8")), descriptors)
+        except Exception as error:
+            answer(main_socket, {"not_armed": str(error)})
+            return
     names = settings["oracles"]
     obstacles = []
     if names:

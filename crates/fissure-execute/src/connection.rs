@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::Armed;
 use crate::error::ExecuteError;
 use crate::journal::SLOTS;
 use crate::process::ExitStatus;
@@ -32,15 +34,18 @@ pub struct ForkRequest<'a> {
     /// Where the worker runs.
     pub folder: &'a Path,
     pub confine_signals: bool,
+    /// Which slot's list gets the blocks that it runs.
+    pub slot: usize,
     slots: usize,
 }
 
 impl<'a> ForkRequest<'a> {
-    pub fn new(task: Task, folder: &'a Path, confine_signals: bool) -> Self {
+    pub fn new(task: Task, folder: &'a Path, confine_signals: bool, slot: usize) -> Self {
         ForkRequest {
             task,
             folder,
             confine_signals,
+            slot,
             slots: SLOTS,
         }
     }
@@ -73,6 +78,7 @@ pub struct Connection {
     pub baseline: u64,
     /// See [`TargetInfo::fresh_inputs`](crate::TargetInfo::fresh_inputs).
     pub fresh_inputs: u64,
+    pub coverage: Option<Arc<Armed>>,
     lost: bool,
     /// Answers to requests, in their order.
     answers: Vec<Result<i32, String>>,
@@ -86,6 +92,7 @@ impl Connection {
             generation,
             baseline: zygote.baseline,
             fresh_inputs: zygote.info.fresh_inputs,
+            coverage: zygote.coverage.clone(),
             lost: false,
             answers: Vec::new(),
             ended: BTreeMap::new(),

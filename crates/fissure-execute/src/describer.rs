@@ -86,7 +86,8 @@ impl Describer {
             None => {
                 let folder = shared.scratch.join("work");
                 let confine = shared.options.sandbox.confine_writes;
-                let request = ForkRequest::new(Task::Describe, &folder, confine);
+                let request =
+                    ForkRequest::new(Task::Describe, &folder, confine, shared.options.workers);
                 let unused = self.unused.file();
                 Requested::new(connection, request, unused, unused)?.claim(connection)?
             }

@@ -27,6 +27,8 @@ pub enum ExecuteError {
     ForkRefused { reason: String },
     #[error("describe `{path}`: {reason}")]
     Describe { path: String, reason: String },
+    #[error("take native coverage: {reason}")]
+    Coverage { reason: String },
     #[error("{action}: {source}")]
     System {
         action: &'static str,

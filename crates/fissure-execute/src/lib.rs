@@ -18,6 +18,7 @@ mod arena;
 mod autopsy;
 mod blame;
 mod connection;
+mod coverage;
 mod describer;
 mod encode;
 mod environment;
@@ -39,6 +40,7 @@ mod worker;
 mod zygote;
 
 pub use autopsy::check_tracing;
+pub use coverage::{CoverageOptions, Hit};
 pub use error::ExecuteError;
 pub use options::{
     Batch, Busy, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,

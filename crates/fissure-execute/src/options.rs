@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use fissure_coverage::ModuleRecord;
 use fissure_model::{Api, ConcreteInput, Dtype, Execution, Obstacle};
+
+use crate::coverage::{CoverageOptions, Hit};
 
 /// How a pool is started.
 #[derive(Clone, Debug)]
@@ -32,6 +35,8 @@ pub struct PoolOptions {
     pub oracles: Arc<[String]>,
     /// Added to the environment of the target, over what Fissure sets.
     pub environment: Vec<(String, String)>,
+    /// Note which blocks of the library's native code are run.
+    pub coverage: Option<CoverageOptions>,
 }
 
 impl PoolOptions {
@@ -54,6 +59,7 @@ impl PoolOptions {
             arena_bytes: 8 << 20,
             oracles: Arc::default(),
             environment: Vec::new(),
+            coverage: None,
         }
     }
 }
@@ -102,6 +108,8 @@ pub struct TargetInfo {
     pub import_time: Duration,
     /// Which of [`PoolOptions::oracles`] cannot run here, or only in part, and why.
     pub obstacles: Vec<Obstacle>,
+    /// Files of native code whose coverage is taken.
+    pub modules: Vec<ModuleRecord>,
 }
 
 /// Inputs of one API that travel together.
@@ -141,6 +149,8 @@ pub enum Event {
     Done {
         batch: Batch,
         executions: Vec<Execution>,
+        /// Blocks of native code that were run for the first time since the API's worker began.
+        hits: Vec<Hit>,
         busy: Duration,
     },
 }

@@ -9,8 +9,10 @@ use crossbeam_channel::{Receiver, Sender};
 use fissure_model::{Execution, Outcome};
 
 use crate::arena::Arena;
+use crate::autopsy::Traps;
 use crate::blame::{Blame, Court};
 use crate::connection::{Connection, ForkError, ForkRequest, Task};
+use crate::coverage::{Hit, SlotCoverage};
 use crate::encode::Encoder;
 use crate::error::ExecuteError;
 use crate::journal::{Journal, SLOTS};
@@ -51,6 +53,7 @@ pub struct Slot {
     arena: Arena,
     journal: Journal,
     encoder: Encoder,
+    coverage: SlotCoverage,
     sequence: u64,
     /// The zygote with this number was found dead.
     stale: Option<u64>,
@@ -76,6 +79,7 @@ impl Slot {
             )?,
             journal: Journal::new()?,
             encoder: Encoder::default(),
+            coverage: SlotCoverage::new(number),
             sequence: 0,
             stale: None,
             folder: shared.scratch.join("work").join(format!("slot-{number}")),
@@ -96,7 +100,8 @@ impl Slot {
                 }),
             );
             let mut executions = Vec::with_capacity(batch.inputs.len());
-            if let Err(Abort::Failed(error)) = self.batch(&batch, &mut executions) {
+            let mut hits = Vec::new();
+            if let Err(Abort::Failed(error)) = self.batch(&batch, &mut executions, &mut hits) {
                 self.shared.fail(error);
             }
             let busy = begin.elapsed();
@@ -110,13 +115,19 @@ impl Slot {
             let _ = self.events.send(Event::Done {
                 batch,
                 executions,
+                hits,
                 busy,
             });
         }
         self.retire();
     }
 
-    fn batch(&mut self, batch: &Batch, executions: &mut Vec<Execution>) -> Result<(), Abort> {
+    fn batch(
+        &mut self,
+        batch: &Batch,
+        executions: &mut Vec<Execution>,
+        hits: &mut Vec<Hit>,
+    ) -> Result<(), Abort> {
         if let (Some(first), Some(connection)) = (batch.inputs.first(), &self.connection)
             && first.number < connection.fresh_inputs
         {
@@ -134,7 +145,7 @@ impl Slot {
                 self.arena = Arena::new("fissure-arena", bytes)?;
             }
             self.encoder.write(self.arena.bytes_mut());
-            self.part(batch, count, executions)?;
+            self.part(batch, count, executions, hits)?;
         }
         Ok(())
     }
@@ -145,6 +156,7 @@ impl Slot {
         batch: &Batch,
         count: usize,
         executions: &mut Vec<Execution>,
+        hits: &mut Vec<Hit>,
     ) -> Result<(), Abort> {
         let first = executions.len();
         let mut start = 0;
@@ -154,6 +166,7 @@ impl Slot {
                 return Err(Abort::Cancelled);
             }
             let stop = self.run(batch, start, count)?;
+            self.coverage.take(first, hits);
             let done = self.collect(batch, first, start, count, stop, executions);
             let culprit = first + done;
             start = done;
@@ -204,6 +217,7 @@ impl Slot {
             end,
             check_nan: batch.check_nan,
             way: batch.api.way,
+            rearm: self.coverage.begin_message(&batch.api.path),
             table: self.encoder.table(),
             path: &batch.api.path,
             oracles: &batch.oracles,
@@ -339,7 +353,12 @@ impl Slot {
         };
         let mut worker = requested.claim(connection)?;
         if worker.is_ready(connection) {
-            worker.trace();
+            let traps = match &connection.coverage {
+                Some(_) => Traps::Expected,
+                None => Traps::Crashes,
+            };
+            worker.trace(traps);
+            self.coverage.begin_worker(connection.coverage.clone());
             self.worker = Some(worker);
             return Ok(());
         }
@@ -358,7 +377,7 @@ impl Slot {
         let confine = self.shared.options.sandbox.confine_writes;
         Requested::new(
             self.connection.insert(connection),
-            ForkRequest::new(Task::Run, &self.folder, confine),
+            ForkRequest::new(Task::Run, &self.folder, confine, self.number),
             self.arena.file(),
             self.journal.file(),
         )

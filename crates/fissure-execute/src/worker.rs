@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fissure_model::Way;
 use rustix::process::Signal;
 
-use crate::autopsy::Tracer;
+use crate::autopsy::{Tracer, Traps};
 use crate::connection::{Connection, ForkError, ForkRequest};
 use crate::error::ExecuteError;
 use crate::journal::Journal;
@@ -29,6 +29,7 @@ const INTERROGATION: Duration = Duration::from_millis(50);
 const CHECK_NAN: i128 = 1;
 const COMPILED: i128 = 2;
 const TRACED: i128 = 4;
+const REARM: i128 = 8;
 
 /// The inputs `start..end` of what is in the arena.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,8 @@ pub struct Message<'a> {
     pub end: usize,
     pub check_nan: bool,
     pub way: Way,
+    /// Blocks that were run count again: another API begins.
+    pub rearm: bool,
     /// Where the table of objects begins.
     pub table: usize,
     pub path: &'a str,
@@ -123,8 +126,8 @@ pub struct Worker {
 
 impl Worker {
     /// Has somebody look when the worker crashes, where that is allowed.
-    pub fn trace(&mut self) {
-        self.tracer = Tracer::attach(self.pid);
+    pub fn trace(&mut self, traps: Traps) {
+        self.tracer = Tracer::attach(self.pid, traps);
     }
 
     /// Native frames of a worker that has ended by a signal, innermost first.
@@ -338,7 +341,8 @@ fn encode(message: Message<'_>) -> Vec<u8> {
         Way::Compiled => COMPILED,
         Way::Traced => TRACED,
     };
-    marshal.integer(way + if message.check_nan { CHECK_NAN } else { 0 });
+    let flag = |set: bool, bit: i128| if set { bit } else { 0 };
+    marshal.integer(way + flag(message.check_nan, CHECK_NAN) + flag(message.rearm, REARM));
     marshal.integer(message.table as i128);
     marshal.text(message.path);
     marshal.tuple(message.oracles.len());

@@ -13,6 +13,7 @@ use fissure_model::{Dtype, Obstacle};
 use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 
+use crate::coverage::{Armed, Mapping};
 use crate::environment::{marker_variable, new_marker, set_environment};
 use crate::error::{ExecuteError, last_lines};
 use crate::options::{PoolOptions, SandboxReport, TargetInfo};
@@ -35,6 +36,7 @@ struct Settings<'a> {
     imports: &'a [String],
     dtypes: Vec<&'static str>,
     oracles: &'a [String],
+    coverage: bool,
     main: i32,
     slots: Vec<i32>,
 }
@@ -44,6 +46,16 @@ struct Settings<'a> {
 enum Hello {
     Ready(Ready),
     Failed(String),
+    /// The library is imported, and its code can be armed.
+    Imported(Vec<Mapping>),
+    /// The code cannot be armed.
+    NotArmed(String),
+}
+
+/// Why the zygote is not heard.
+enum Silence {
+    Socket(io::Error),
+    Failed(ExecuteError),
 }
 
 #[derive(Deserialize)]
@@ -69,6 +81,7 @@ pub struct Zygote {
     /// Resident bytes after the import: what a worker has before it does anything.
     pub baseline: u64,
     pub info: TargetInfo,
+    pub coverage: Option<Arc<Armed>>,
 }
 
 impl Zygote {
@@ -135,7 +148,9 @@ impl Zygote {
                 dtypes: Vec::new(),
                 import_time: Duration::ZERO,
                 obstacles: Vec::new(),
+                modules: Vec::new(),
             },
+            coverage: None,
         };
         let log = drain_in_background(output);
         zygote.await_import(&main, options, sandbox, &log)?;
@@ -152,10 +167,10 @@ impl Zygote {
     ) -> Result<(), ExecuteError> {
         let package = options.package.clone();
         let log = || last_lines(&lock(log).text(), TRACEBACK_LINES);
-        let hello = match main.receive_within(IMPORT_TIMEOUT) {
-            Ok(Some(message)) => serde_json::from_slice(&message).ok(),
-            Ok(None) => None,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+        let hello = match self.hear(main, options) {
+            Ok(hello) => hello,
+            Err(Silence::Failed(error)) => return Err(error),
+            Err(Silence::Socket(error)) if error.kind() == io::ErrorKind::TimedOut => {
                 let seconds = IMPORT_TIMEOUT.as_secs();
                 return Err(ExecuteError::ZygoteSilent {
                     package,
@@ -163,7 +178,7 @@ impl Zygote {
                     log: log(),
                 });
             }
-            Err(source) => {
+            Err(Silence::Socket(source)) => {
                 return Err(ExecuteError::System {
                     action: "hear from the zygote",
                     source,
@@ -187,15 +202,20 @@ impl Zygote {
                     import_time: Duration::try_from_secs_f64(ready.import_seconds)
                         .unwrap_or(Duration::ZERO),
                     obstacles: ready.obstacles,
+                    modules: self
+                        .coverage
+                        .as_ref()
+                        .map_or_else(Vec::new, |armed| armed.modules.clone()),
                 };
                 self.baseline = process::resident(self.pid()).map_or(0, |bytes| bytes);
                 Ok(())
             }
+            Some(Hello::NotArmed(reason)) => Err(ExecuteError::Coverage { reason }),
             Some(Hello::Failed(traceback)) => Err(ExecuteError::ImportFailed {
                 package,
                 traceback: last_lines(&traceback, TRACEBACK_LINES),
             }),
-            None => {
+            Some(Hello::Imported(_)) | None => {
                 // Its last words may still be in the pipe.
                 let _ = self.child.wait();
                 thread::sleep(Duration::from_millis(50));
@@ -204,6 +224,27 @@ impl Zygote {
                     log: log(),
                 })
             }
+        }
+    }
+
+    /// The zygote's last word before it serves; in between its library is armed where that is asked for.
+    fn hear(&mut self, main: &Socket, options: &PoolOptions) -> Result<Option<Hello>, Silence> {
+        let receive = || -> Result<Option<Hello>, Silence> {
+            let message = main
+                .receive_within(IMPORT_TIMEOUT)
+                .map_err(Silence::Socket)?;
+            Ok(message.and_then(|message| serde_json::from_slice(&message).ok()))
+        };
+        let first = receive()?;
+        match (first, &options.coverage) {
+            (Some(Hello::Imported(mappings)), Some(coverage)) => {
+                let slots = self.slots.len();
+                let armed = Armed::new(main, mappings, coverage, &options.extra_path, slots)
+                    .map_err(Silence::Failed)?;
+                self.coverage = Some(Arc::new(armed));
+                receive()
+            }
+            (first, _) => Ok(first),
         }
     }
 
@@ -247,6 +288,7 @@ fn settings_file(
         imports: &options.imports,
         dtypes: Dtype::ALL.iter().map(|dtype| dtype.name()).collect(),
         oracles: &options.oracles,
+        coverage: options.coverage.is_some(),
         main: main.as_raw_fd(),
         slots: slots.iter().map(AsRawFd::as_raw_fd).collect(),
     };

@@ -4,7 +4,7 @@ use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 
-use super::tracer::{Autopsy, Tracer};
+use super::tracer::{Autopsy, Tracer, Traps};
 use crate::process::ExitStatus;
 
 /// A child with the one who waits for it: while a tracer follows it, a wait by any other thread of
@@ -17,7 +17,7 @@ pub struct TracedChild {
 
 impl TracedChild {
     pub fn new(child: Child) -> TracedChild {
-        let tracer = Tracer::attach(child.id().cast_signed());
+        let tracer = Tracer::attach(child.id().cast_signed(), Traps::Crashes);
         TracedChild { child, tracer }
     }
 

@@ -36,7 +36,7 @@ use std::io;
 use std::process::{Command, Stdio};
 
 pub use child::TracedChild;
-pub use tracer::Tracer;
+pub use tracer::{Tracer, Traps};
 
 /// Whether processes can be looked into when they crash; the error says why not.
 pub fn check_tracing() -> io::Result<()> {

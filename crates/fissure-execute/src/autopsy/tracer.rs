@@ -33,6 +33,14 @@ pub struct Autopsy {
     pub frames: Vec<String>,
 }
 
+/// What a trap means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traps {
+    Crashes,
+    /// Native coverage is taken: traps come by the thousand, and their handler takes them.
+    Expected,
+}
+
 /// Follows a process from its own thread. Dropping it changes nothing: the thread ends with the
 /// process.
 #[derive(Debug)]
@@ -42,7 +50,7 @@ pub struct Tracer {
 
 impl Tracer {
     /// `None` when the process cannot be followed.
-    pub fn attach(pid: i32) -> Option<Tracer> {
+    pub fn attach(pid: i32, traps: Traps) -> Option<Tracer> {
         let (answer, attached) = bounded(1);
         let (sender, autopsy) = bounded(1);
         thread::Builder::new()
@@ -52,7 +60,7 @@ impl Tracer {
                 // Nobody hears it only when the process that waits is being dropped.
                 let _ = answer.send(seized);
                 if seized {
-                    follow(pid, &sender);
+                    follow(pid, traps, &sender);
                 }
             })
             .ok()?;
@@ -103,13 +111,14 @@ struct Crash {
     stack: Stack,
 }
 
-fn follow(pid: i32, result: &Sender<Autopsy>) {
+fn follow(pid: i32, traps: Traps, result: &Sender<Autopsy>) {
     let mut crash: Option<Crash> = None;
     while let Some(change) = ptrace::wait() {
         // A thread that was killed while it was stopped cannot go on; its end comes next.
         let _ = match change {
             Change::Signal { thread, signal } => {
-                if CRASHES.contains(&signal) {
+                let expected = traps == Traps::Expected && signal == libc::SIGTRAP;
+                if CRASHES.contains(&signal) && !expected {
                     // Nothing is known of the cause when the thread was killed meanwhile.
                     let cause = ptrace::cause(thread).unwrap_or_default();
                     if !is_repeated(crash.as_ref(), thread, signal, cause) {

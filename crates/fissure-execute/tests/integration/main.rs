@@ -5,6 +5,7 @@
 
 mod autopsy;
 mod conformance;
+mod coverage;
 mod judging;
 mod killing;
 mod planted;
