@@ -7,6 +7,7 @@
 mod behaviour;
 mod clock;
 mod confirm;
+mod coverage;
 mod deny_list;
 mod event;
 mod event_log;
@@ -38,6 +39,7 @@ mod tally;
 mod turn;
 
 pub use behaviour::{BehaviourCounts, ConstraintEvidence, MutatorEvidence, OutcomeCounts};
+pub use coverage::COVERAGE_FILE;
 pub use deny_list::{Denied, DenyList};
 pub use event::RunEvent;
 pub use event_log::{EVENTS_FILE, EventLog, EventReader, read_events};

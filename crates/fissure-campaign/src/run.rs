@@ -13,12 +13,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use fissure_coverage::CoverageError;
 use fissure_execute::{ExecuteError, Pool, ScriptOptions};
 use fissure_model::{Api, Spec};
 use fissure_triage::{Collector, KnownIssues, Signature};
 
 use crate::clock::Clock;
 use crate::confirm::{ConfirmOptions, Confirmer};
+use crate::coverage::Coverage;
 use crate::lane::Lane;
 use crate::replayer::stored_findings;
 use crate::restore::Restored;
@@ -42,6 +44,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub enum CampaignError {
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error("failed to {0}")]
+    Coverage(#[from] CoverageError),
     #[error("failed to write a finding")]
     Finding(#[source] fissure_triage::TriageError),
     // Its text continues "failed to" and holds its cause.
@@ -142,6 +146,7 @@ impl Campaign<'_> {
             script: self.script,
             shrinker: self.shrink.map(Shrinker::start),
             confirmer,
+            coverage: Coverage::new(&self.pool.info().modules),
             pace: Pace::new(),
             collector: Collector::default(),
             lanes: HashMap::new(),
@@ -183,6 +188,7 @@ struct Run<'a> {
     script: ScriptOptions,
     shrinker: Option<Shrinker>,
     confirmer: Confirmer,
+    coverage: Coverage,
     /// How long triage takes.
     pace: Pace,
     collector: Collector,
@@ -301,6 +307,8 @@ impl Run<'_> {
             api.notes = found.notes;
             self.summary.apis.push(api);
         }
+        self.summary.blocks = self.coverage.blocks();
+        self.coverage.save(self.folder.path())?;
         self.folder.write_summary(&self.summary)?;
         Ok(std::mem::take(&mut self.summary))
     }

@@ -151,6 +151,9 @@ pub struct RunSummary {
     /// Oracles that were asked for and could not run, or only in part.
     #[serde(default)]
     pub obstacles: Vec<Obstacle>,
+    /// Blocks of native code that the run reached beyond the import; 0 where that was not asked for.
+    #[serde(default)]
+    pub blocks: usize,
     #[serde(with = "seconds")]
     pub elapsed: Duration,
     pub interrupted: bool,

@@ -19,7 +19,7 @@ mod symbols;
 
 pub use error::CoverageError;
 pub use image::{Function, Image};
-pub use record::{BlockSet, CoverageRecord, ModuleRecord};
+pub use record::{BlockSet, CoverageRecord, Growth, ModuleRecord};
 pub use summary::{FunctionRow, ModuleRow, NamespaceRow, Summary};
 
 /// Why coverage cannot be had on this kind of machine, or `None`.

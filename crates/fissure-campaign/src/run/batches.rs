@@ -95,8 +95,16 @@ impl Run<'_> {
             Event::Done {
                 batch,
                 executions,
+                hits,
                 busy,
-            } => self.complete(batch, &executions, busy),
+            } => {
+                if let Some(handed) = self.in_flight.get(&batch.id) {
+                    let api = &self.apis[handed.lane].title;
+                    let elapsed = self.clock.elapsed();
+                    self.coverage.note(api, executions.len(), &hits, elapsed);
+                }
+                self.complete(batch, &executions, busy)
+            }
         }
     }
 
