@@ -54,6 +54,7 @@ PLAIN = {
     "TensorShape": of("shape"), "ShapeLike": of("shape"), "_ShapeLike": of("shape"),
     "Axis": of("axis"), "AxisName": of("string"), "Path": of("path"), "PathLike": of("path"),
     "IO": of("path"), "BinaryIO": of("path"), "TextIO": of("path"), "StrPath": of("path"),
+    "ConvertibleToInt": of("int"), "_DTypeLike": of("dtype"), "DTypeLikeUnsafe": of("dtype"),
     "Callable": of("callable"), "function": of("callable"), "partial": of("callable"),
     "dict": of("dict"), "OrderedDict": of("dict"), "Dict": of("dict"), "Mapping": of("dict"),
     "MutableMapping": of("dict"), "object": of("any"), "Any": of("any"),
@@ -68,6 +69,13 @@ SEVERAL = {
     "_ratio_3_t": [of("float"), of("tuple", of=of("float"), length=3)],
     "_dispatchable": [of("any")],
 }
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+REALS = ["float16", "float32", "float64"]
+#: NumPy's names for what becomes an array of some kind.
+LIKE = {
+    "Bool": ["bool"], "UInt": INTEGERS[4:], "Int": INTEGERS, "Float": REALS + INTEGERS,
+    "Complex": REALS + ["complex64", "complex128"], "Number": REALS + INTEGERS, "Num": REALS,
+}  # fmt: skip
 #: jaxtyping: the name of the class says which dtypes.
 JAXTYPING = {
     "Float": ["float16", "bfloat16", "float32", "float64"],
@@ -157,26 +165,27 @@ def from_text(text):
         return ANY
 
 
-def from_ast(node):
+def from_ast(node, renamed=None):
+    """The tree of an expression; `renamed` are the names that `import … as …` gave."""
     if isinstance(node, ast.Name):
-        return word(node.id)
+        return word((renamed or {}).get(node.id, node.id))
     if isinstance(node, ast.Attribute):
         return word(node.attr)
     if isinstance(node, ast.Subscript):
         inner = node.slice
         if type(inner).__name__ == "Index":  # before 3.9
             inner = inner.value
-        title = from_ast(node.value)[0]
+        title = from_ast(node.value, renamed)[0]
         parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
         if title == "Literal":
             return ("Literal", tuple(value for value in map(constant, parts) if value is not ANY))
         if title == "Callable":
             return word("Callable")
         if title in JAXTYPING and len(parts) == 2 and isinstance(constant(parts[1]), str):
-            return ("jaxtyping", (title, constant(parts[1]), from_ast(parts[0])))
-        return (title, tuple(from_ast(part) for part in parts))
+            return ("jaxtyping", (title, constant(parts[1]), from_ast(parts[0], renamed)))
+        return (title, tuple(from_ast(part, renamed) for part in parts))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return ("Union", (from_ast(node.left), from_ast(node.right)))
+        return ("Union", (from_ast(node.left, renamed), from_ast(node.right, renamed)))
     value = constant(node)
     if value is None:
         return word("None")
@@ -235,8 +244,12 @@ def types_of(tree, aliases=None, depth=0):
         return list(SEVERAL[title])
     if title in PLAIN:
         return [PLAIN[title]]
-    if title.endswith(("ArrayLike", "_co")) and title.lower().startswith("_arraylike"):
-        return [of("tensor")]
+    if title.startswith("_ArrayLike"):
+        return [of("ndarray", dtypes=LIKE.get(title[10:].partition("_")[0]))]
+    if title in ("_NestedSequence", "_SupportsArray", "_DualArrayLike") and arguments:
+        return [of("ndarray")]
+    if title.endswith("Like_co"):
+        return [of("number")]
     return [of("any")]
 
 

@@ -148,12 +148,14 @@ def sources(path, target, kind):
         return ufuncs.forms(target, own), None
     found = torch_forms(path, target)
     if not found:
+        found = dispatched_forms(target)
+    if not found:
         stub = stubs.forms(path, target)
         plain = own is not None and not signatures.is_vague(own)
         if plain:
             found = [form("signature", own, getattr(target, "__name__", None))]
             # A stub says more than a signature without annotations.
-            if stub and not any(one["evidence"] for one in own if one["name"] not in SELF_NAMES):
+            if stub and not any(is_annotated(one) for one in own):
                 found = stub + found
         else:
             found = stub or signatures.from_signature_lines(target)
@@ -163,6 +165,10 @@ def sources(path, target, kind):
         found = [with_self(one, owner_class(path)) for one in found]
     problem = None if found else "nothing says which parameters it has"
     return found, problem
+
+
+def is_annotated(one):
+    return any(told["source"] == "annotation" for told in one["evidence"])
 
 
 def torch_forms(path, target):
@@ -198,6 +204,17 @@ def torch_forms(path, target):
             return []
         name = "aten::" + target.__name__
     return torch_schemas.forms(operators.schemas(name), {"self": "input"})
+
+
+def dispatched_forms(target):
+    """PyTorch's functions that a boolean parameter sends to one of two others."""
+    internal = sys.modules.get("torch._jit_internal")
+    try:
+        choice = internal.boolean_dispatched[target]
+    except (AttributeError, KeyError, TypeError):
+        return []
+    own = signatures.from_python(choice["if_false"])
+    return [] if own is None else [form("signature", own, getattr(target, "__name__", None))]
 
 
 def has_self(schema):
@@ -273,6 +290,7 @@ def complete(params):
     for one in params:
         types = one["types"]
         if not is_open([t for t in types if t != NONE]):
+            narrow(one)
             continue
         suggested = names.types_of(one["name"])
         nullable = "none" in sorts(types) or one["default"] == "None"
@@ -281,3 +299,11 @@ def complete(params):
             one["evidence"].append(evidence("name", one["name"]))
         elif not types or types == [NONE]:
             one["types"] = optional([of("any")]) if nullable else [of("any")]
+
+
+def narrow(one):
+    """An integer that is named like an axis is one; a count that is named so has its minimum."""
+    found = names.refined(one["name"], one["types"])
+    if found != one["types"]:
+        one["types"] = found
+        one["evidence"].append(evidence("name", one["name"]))

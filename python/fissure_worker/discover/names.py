@@ -36,14 +36,15 @@ NAMES = (
      "dilation_rate output_size pool_size ksize rates window_shape window_dimensions "
      "window_strides scale_factor upscale_factor downscale_factor multiples reps repeats"),
     ([COUNT, of("list", of=COUNT)], "output_padding pad_width paddings pad crops"),
+    ([COUNT, of("list", of=COUNT), TEXT], "padding"),
     ([POSITIVE], "groups num_groups in_channels out_channels in_features out_features channels "
      "hidden_size input_size embedding_dim num_embeddings embed_dim num_heads num_layers "
      "num_features num_classes depth num_segments block_size d_model nhead dim_feedforward units "
      "filters n_fft hop_length win_length frame_length frame_step fft_length window_length"),
-    ([INT], "k n m num offset diagonal order degree deg shift shifts start end step level rank "
+    ([INT], "k n m num offset diagonal order degree deg shift shifts level rank "
      "count length steps N M num_lower num_upper seed index idx position times"),
     ([of("number")], "fill_value value alpha beta min max lower upper base exponent weight_decay "
-     "lambd scale zero_point tolerance"),
+     "lambd scale zero_point tolerance start stop end step initial low high lower_bound upper_bound"),
     ([FLOAT], "eps epsilon momentum lr learning_rate rtol atol negative_slope threshold "
      "temperature tau sigma stddev mean gamma delta margin smoothing rcond tol rho"),
     ([UNIT], "p dropout rate probability keep_prob drop_prob quantile q"),
@@ -52,7 +53,7 @@ NAMES = (
      "hermitian normalized center onesided requires_grad sparse batch_first bidirectional "
      "track_running_stats elementwise_affine full_matrices exclusive reverse include_last_offset "
      "validate_args pin_memory non_blocking copy ascending adjoint verbose deterministic "
-     "transpose_a transpose_b adjoint_a adjoint_b"),
+     "transpose_a transpose_b adjoint_a adjoint_b size_average endpoint overwrite_input"),
     ([TEXT], "name mode reduction method padding_mode equation direction nonlinearity activation "
      "interpolation data_format norm rounding_mode indexing approximate reduce side subscripts"),
     ([DTYPE], "dtype out_type output_type Tout DstT output_dtype out_dtype param_dtype"),
@@ -66,7 +67,7 @@ NAMES = (
     ([TENSOR], "input x y a b other self tensor weight weights logits target mask mat1 mat2 vec "
      "vec1 vec2 mat batch1 batch2 matrix images image boxes scores query key value array arr "
      "inputs data features labels_tensor condition cond values running_mean running_var grad out "
-     "lhs rhs x1 x2 src key_padding_mask attn_mask hx predictions y_true y_pred operand"),
+     "lhs rhs x1 x2 src X Y A B c c1 c2 z v w u where ary ar1 ar2 ar element arg1 arg2 grad_output key_padding_mask attn_mask hx predictions y_true y_pred operand"),
     ([CALLABLE], "fn func function f fun callback callable activation_fn hook closure predicate "
      "body_fun cond_fun true_fn false_fn"),
     ([of("module")], "module model net layer"),
@@ -142,3 +143,42 @@ def is_shape(name):
 
 def is_index(name):
     return types_of(name) == [INDEX]
+
+
+def refined(name, types):
+    """Plain integers and lists of them, as the name says more of them."""
+    if is_axes(name):
+        return [as_axis(one) for one in types]
+    suggested = types_of(name)
+    if is_shape(name):
+        return [shape_of(one) for one in types]
+    least = suggested[0].get("min") if suggested and suggested[0]["sort"] == "int" else None
+    if least is None:
+        return types
+    return [with_minimum(one, least) for one in types]
+
+
+def is_plain(one):
+    return one == INT
+
+
+def as_axis(one):
+    if is_plain(one):
+        return AXIS
+    if one["sort"] in ("list", "tuple") and one.get("of") == INT:
+        return dict(one, of=AXIS)
+    return one
+
+
+def shape_of(one):
+    if one["sort"] in ("list", "tuple") and one.get("of") in (INT, None):
+        return of("shape", length=one.get("length"))
+    return one
+
+
+def with_minimum(one, least):
+    if is_plain(one):
+        return dict(one, min=least)
+    if one["sort"] in ("list", "tuple") and one.get("of") == INT:
+        return dict(one, of=of("int", min=least))
+    return one

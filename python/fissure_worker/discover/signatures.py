@@ -5,7 +5,7 @@ import enum
 import inspect
 
 from fissure_worker import documented
-from fissure_worker.discover import annotations
+from fissure_worker.discover import annotations, texts
 from fissure_worker.discover.words import NONE, evidence, form, of, optional, parameter, sorts
 from fissure_worker.outcome import name_of
 
@@ -74,7 +74,8 @@ def parameter_of(found, hint):
     required = found.default is EMPTY and not found.kind.name.startswith("VAR_")
     types = []
     told = []
-    if hint is not EMPTY:
+    # `BroadcastingList2[int]` of PyTorch evaluates to None, which no parameter can mean.
+    if hint is not EMPTY and hint is not None and hint is not type(None):
         tree = annotations.from_object(hint)
         types = annotations.types_of(tree)
         told.append(evidence("annotation", hint_text(hint)))
@@ -147,6 +148,10 @@ def from_signature_lines(target):
             types = []
             if one.get("annotation"):
                 types = annotations.types_of(annotations.from_text(one["annotation"]))
+            elif one["default"] is not None:
+                value = texts.literal(one["default"])
+                if not isinstance(value, str) or one["default"][:1] in "\"'":
+                    types = types_of_default(value)
             required = one["default"] is None and not one["kind"].startswith("var_")
             made.append(
                 parameter(one["name"], one["kind"], required, one["default"], types, [])

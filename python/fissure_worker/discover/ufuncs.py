@@ -12,7 +12,7 @@ NAMES = ("x1", "x2", "x3", "x4", "x5", "x6")
 
 
 def is_ufunc(target):
-    return all(hasattr(target, name) for name in ("nin", "nout", "reduce", "accumulate"))
+    return not isinstance(target, type) and all(hasattr(target, name) for name in ("nin", "nout", "reduce", "accumulate"))
 
 
 def forms(target, own):
