@@ -141,8 +141,12 @@ def is_shape(name):
     return name in WHOLE and WHOLE[name][0] is SHAPE or name.split("_")[-1] == "shape"
 
 
+#: Words that a tensor of positions or of class numbers is named with.
+INDEX_WORDS = frozenset("index indices idx ids labels offsets lengths splits".split())
+
+
 def is_index(name):
-    return types_of(name) == [INDEX]
+    return name.rpartition("_")[2] in INDEX_WORDS
 
 
 def refined(name, types):
@@ -152,6 +156,8 @@ def refined(name, types):
     suggested = types_of(name)
     if is_shape(name):
         return [shape_of(one) for one in types]
+    if is_index(name):
+        types = [as_index(one) for one in types]
     least = suggested[0].get("min") if suggested and suggested[0]["sort"] == "int" else None
     if least is None:
         return types
@@ -162,9 +168,18 @@ def is_plain(one):
     return one == INT
 
 
+def as_index(one):
+    """A tensor of integers, as far as anything says."""
+    if one["sort"] == "tensor" and all("int" in dtype for dtype in one.get("dtypes") or ["int"]):
+        return dict(one, sort="index_tensor")
+    return one
+
+
 def as_axis(one):
     if is_plain(one):
         return AXIS
+    if one["sort"] == "shape":
+        return AXES
     if one["sort"] in ("list", "tuple") and one.get("of") == INT:
         return dict(one, of=AXIS)
     return one
@@ -177,8 +192,8 @@ def shape_of(one):
 
 
 def with_minimum(one, least):
-    if is_plain(one):
+    if one["sort"] == "int" and one.get("min", 0) < least and set(one) <= {"sort", "min"}:
         return dict(one, min=least)
-    if one["sort"] in ("list", "tuple") and one.get("of") == INT:
-        return dict(one, of=of("int", min=least))
+    if one["sort"] in ("list", "tuple") and one.get("of"):
+        return dict(one, of=with_minimum(one["of"], least))
     return one

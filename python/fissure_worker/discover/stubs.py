@@ -5,7 +5,7 @@ import os
 import sys
 
 from fissure_worker.discover import annotations, signatures, texts
-from fissure_worker.discover.words import evidence, form, optional, parameter, sorts
+from fissure_worker.discover.words import evidence, form, of, optional, parameter, sorts, unique
 
 #: Stub file → what it declares.
 CACHE = {}
@@ -125,7 +125,7 @@ def forms(path, target):
     if beside is not None:
         nodes = beside.functions.get(getattr(target, "__qualname__", ""))
         if nodes:
-            return [form_of(beside, node, False) for node in nodes]
+            return merged([form_of(beside, node, False) for node in nodes])
     for module, name in homes(path, target):
         if (module, name) in seen:
             continue
@@ -140,8 +140,34 @@ def forms(path, target):
             nodes = stub.functions.get(one)
             if nodes:
                 bound = isinstance(target, type)
-                return [form_of(stub, node, bound) for node in nodes]
+                return merged([form_of(stub, node, bound) for node in nodes])
     return []
+
+
+def merged(forms):
+    """Overloads with the same parameters differ only in what they return: one form, any type."""
+    found = {}
+    for one in forms:
+        key = tuple(param["name"] for param in one["params"])
+        if key not in found:
+            found[key] = one
+            continue
+        for param, more in zip(found[key]["params"], one["params"]):
+            param["types"] = without_halves(unique(param["types"] + more["types"]))
+            if not more["required"] and param["required"]:
+                param["required"] = False
+                param["default"] = more["default"]
+            if param["default"] in (None, "...") and more["default"] is not None:
+                param["default"] = more["default"]
+    return list(found.values())
+
+
+def without_halves(types):
+    """`Literal[True]` and `Literal[False]` of two overloads are a flag."""
+    flags = [one for one in types if one["sort"] == "bool"]
+    if len(flags) > 1:
+        types = [one for one in types if one["sort"] != "bool"] + [of("bool")]
+    return types
 
 
 def form_of(stub, node, bound):

@@ -1,0 +1,158 @@
+"""Rules from sentences to constraints, as data.
+
+A rule is (name, pattern, constraints, confidence). Patterns are searched in one sentence, with these
+words standing for parts: `{num}` a number, `{int}` an integer, `{dtype}` a word for a type of
+elements, `{quoted}` a quoted word, `{param}` the name of another parameter, `{box}` a shape in
+brackets, `{a}` an article. In constraints `\\g<n>` is what the group `n` matched; a value that
+begins with `@` names a function of `sentences.py` that makes the values.
+The keys are those of the constraint files: dtype, structure, tensor_t, ndim, shape, range, enum.
+"""
+
+#: Words for types of elements → dtypes of constraint files.
+DTYPES = {
+    "int": "int", "ints": "int", "integer": "int", "integers": "int", "integral": "int",
+    "int8": "int8", "int16": "int16", "int32": "int32", "int64": "int64", "uint8": "uint8",
+    "uint16": "uint16", "uint32": "uint32", "uint64": "uint64", "long": "int64", "short": "int16",
+    "int32s": "int32", "int64s": "int64",
+    "float": "float", "floats": "float", "floating": "float", "floating-point": "float",
+    "real": "float", "float16": "float16", "float32": "float32", "float64": "float64",
+    "half": "float16", "double": "float64", "bfloat16": "bfloat16",
+    "complex": "complex", "complex64": "complex64", "complex128": "complex128",
+    "bool": "bool", "bools": "bool", "boolean": "bool", "booleans": "bool",
+    "string": "string", "strings": "string", "str": "string", "strs": "string",
+    "number": "numeric", "numbers": "numeric", "numeric": "numeric", "numerical": "numeric",
+    "scalar": None,
+    "qint8": "qint8", "quint8": "quint8", "qint32": "qint32", "qint16": "qint16",
+    "quint16": "quint16", "byte": "uint8",
+}  # fmt: skip
+#: Words for containers and tensors → (key, value).
+STRUCTURES = {
+    "list": ("structure", "list"), "lists": ("structure", "list"),
+    "tuple": ("structure", "tuple"), "tuples": ("structure", "tuple"),
+    "dict": ("structure", "dict"), "dictionary": ("structure", "dict"),
+    "mapping": ("structure", "dict"), "sequence": ("structure", "sequence"),
+    "iterable": ("structure", "sequence"),
+    "ndarray": ("structure", "ndarray"), "ndarrays": ("structure", "ndarray"),
+    "array_like": ("structure", "ndarray"), "array-like": ("structure", "ndarray"),
+    "arraylike": ("structure", "ndarray"), "array": ("structure", "ndarray"),
+    "arrays": ("structure", "ndarray"),
+    "tensor": ("tensor_t", "tensor"), "tensors": ("tensor_t", "tensor"),
+    "sparsetensor": ("tensor_t", "SparseTensor"), "raggedtensor": ("tensor_t", "RaggedTensor"),
+    "variable": ("tensor_t", "tensor"), "variables": ("tensor_t", "tensor"),
+    "indexedslices": ("tensor_t", "tensor"), "symbol": ("tensor_t", "tensor"),
+    "parameter": ("tensor_t", "tensor"),
+}  # fmt: skip
+#: Names of tensor classes that say a dtype too.
+TENSOR_CLASSES = {
+    "longtensor": "int64", "inttensor": "int32", "floattensor": "float32",
+    "doubletensor": "float64", "booltensor": "bool", "bytetensor": "uint8",
+    "halftensor": "float16", "shorttensor": "int16", "chartensor": "int8",
+}  # fmt: skip
+#: What else a documented type may be, in small letters.
+OTHER_TYPES = {
+    "callable": ("dtype", "callable"), "function": ("dtype", "callable"),
+    "dtype": ("dtype", "dtype"), "torch.dtype": ("dtype", "dtype"), "tf.dtype": ("dtype", "dtype"),
+    "dtypes.dtype": ("dtype", "dtype"), "data-type": ("dtype", "dtype"),
+    "device": ("object", "device"), "torch.device": ("object", "device"),
+    "layout": ("object", "layout"), "torch.layout": ("object", "layout"),
+    "memory_format": ("object", "memory_format"), "torch.memory_format": ("object", "memory_format"),
+    "generator": ("object", "generator"), "torch.generator": ("object", "generator"),
+    "module": ("object", "module"), "nn.module": ("object", "module"),
+    "optimizer": ("object", "optimizer"), "slice": ("object", "slice"),
+    "torch.size": ("structure", "tuple(int)"), "shape": ("structure", "tuple(int)"),
+    "none": ("none", "None"), "nonetype": ("none", "None"),
+}  # fmt: skip
+
+COUNT = {"dtype": ["int"], "ndim": ["0"], "range": ["[0,inf)"]}
+
+RULES = (
+    # Types in so many words.
+    ("types listed", r"must be one of the following types: (?P<list>.+)$", {"dtype": ["@dtypes"]}, 0.95),
+    ("tensor of type", r"`?tensors?`?s? (?:objects? )?of (?:type|dtype|data type) (?P<list>.+?)(?: and |,? with|,? containing|$)", {"tensor_t": ["tensor"], "dtype": ["@dtypes"]}, 0.95),
+    ("of type", r"(?:must|should) (?:be|have) (?:an? )?(?:of )?(?:d?type|data type) (?P<list>[^;]+)$", {"dtype": ["@dtypes"]}, 0.85),
+    ("typed tensor", r"(?:^|\b)(?P<list>(?:`?{dtype}`?(?:,| or| and|/)? ?){{1,6}})[- ]?(?:typed? |valued )?`?{tensor}`?", {"dtype": ["@dtypes"], "tensor_t": ["tensor"]}, 0.85),
+    ("optional attribute", r"^an? optional (?:list of )?`?(?P<list>{dtype})s?`?(?: from| between|$|\W)", {"dtype": ["@dtypes"], "ndim": ["@scalar_or_list"]}, 0.95),
+    ("optional dtype", r"^an? optional `?tf\.dtype`?", {"dtype": ["dtype"]}, 0.95),
+    ("a value of type", r"^{a}(?:python |optional |single |scalar |constant |non-?negative |positive |small )*`?(?P<list>{dtype})`?(?! ?-?(?:typed )?`?{tensor}| (?:array|list|tuple|matrix|vector))\b", {"dtype": ["@dtypes"], "ndim": ["0"]}, 0.85),
+    ("list of type", r"\b{list}s? of (?:non-?negative |positive |python )?(?:\d+ |{int} )?`?(?P<list>{dtype})`?", {"structure": ["@lists"], "dtype": ["@dtypes"], "ndim": ["1"]}, 0.9),
+    ("typed list", r"\b(?P<list>{dtype}) (?:{list})\b", {"structure": ["@lists"], "dtype": ["@dtypes"], "ndim": ["1"]}, 0.85),
+    ("list of tensors", r"\b{list}s? (?:of|containing) (?:\d-d |input |the )*`?{tensor}`?", {"structure": ["@lists"], "tensor_t": ["tensor"]}, 0.9),
+    ("list", r"^{a}(?:optional |python |nested |non-?empty )*`?{list}`?\b", {"structure": ["@lists"]}, 0.85),
+    ("dictionary", r"^{a}(?:optional |python )*`?(?:dict|dictionary)`?\b", {"structure": ["dict"]}, 0.9),
+    ("tensor", r"^{a}(?:optional |input |output |dense |potential |floating[- ]point |\d[- ]?d |rank[- ]\d |1-d or higher |n-d |k-d |scalar |single )*`?(?:tf\.|torch\.)?{tensor}`?", {"tensor_t": ["@tensors"]}, 0.9),
+    ("input tensor", r"\b(?:the|an?) (?:input|source|target|output|first|second|other|result|data|weight|bias|index|index) (?:{tensor})\b", {"tensor_t": ["tensor"]}, 0.85),
+    ("tensor containing", r"\b{tensor} (?:containing|to be|to |with|whose|which|that|of (?:shape|size|rank))", {"tensor_t": ["tensor"]}, 0.8),
+    # Flags.
+    ("whether", r"^(?:a (?:bool|boolean)?,? ?)?(?:whether|if (?:set(?: to)? )?`{{0,2}}(?:true|false|set)|(?:specifies|indicates|determines|controls) (?:whether|if)|flag|set (?:this )?to `{{0,2}}(?:true|false)|when set to `{{0,2}}true|when `{{0,2}}true)\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.95),
+    ("boolean later", r"\bif (?:set to )?`{{0,2}}(?:true|false)`{{0,2}}\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.75),
+    ("defaults to boolean", r"\bdefaults? (?:to|is|value is|=|:) ?:? ?`{{0,2}}(?:true|false)`{{0,2}}\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.9),
+    # Counts, names, axes.
+    ("number of", r"^(?:optional,? )?(?:the |total |a |maximum |minimum |max |desired )*(?:number|count) of\b", COUNT, 0.85),
+    ("size of", r"^(?:the |a )?(?:size|length|width|height|depth|stride|amount|dimensionality) of (?:the |each |an? )", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
+    ("name of", r"^(?:an? |the )?(?:optional )?(?:python )?(?:string )?name (?:for|of|to|prefix|scope)\b", {"dtype": ["string"], "ndim": ["0"]}, 0.95),
+    ("string name", r"^{a}(?:optional )?string\b", {"dtype": ["string"], "ndim": ["0"]}, 0.9),
+    ("the axis", r"^(?:the |an? |optional )*(?:axis|dimension|dim)\b(?! of| sizes| is)", {"dtype": ["int"]}, 0.85),
+    ("axis along", r"\b(?:axis|dimension)s? (?:along|over|on|in) which\b", {"dtype": ["int"]}, 0.85),
+    ("axes", r"^(?:the )?(?:axis or axes|axes|dimensions|dims|dimension or dimensions)\b", {"dtype": ["int"]}, 0.8),
+    ("index of", r"^(?:the )?(?:index|position) (?:of|at|to|from)\b", {"dtype": ["int"], "ndim": ["0"]}, 0.8),
+    ("indices of", r"^(?:the |tensor of )?indices\b", {"dtype": ["int"]}, 0.75),
+    ("shape of", r"^(?:the |desired |expected |a |output )*(?:shape|size)s? (?:of|to)\b", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.7),
+    ("random seed", r"\b(?:random )?seed\b", {"dtype": ["int"], "ndim": ["0"]}, 0.8),
+    ("wanted dtype", r"^(?:the )?(?:(?:desired|output|optional|expected|wanted) )*(?:data ?type|dtype|type) (?:of|for|to)\b|^the desired data type\b|^the (?:d?type|data type) (?:of|to|for)\b|^data ?type of\b", {"dtype": ["dtype"]}, 0.9),
+    ("probability", r"^(?:the |a )?(?:dropout |drop )?(?:probability|learning rate)\b|\bprobability (?:of|that)\b", {"dtype": ["float"], "ndim": ["0"], "range": ["[0,1]"]}, 0.85),
+    ("small value", r"^(?:the |a )*(?:small |scaling |constant |multiplicative |additive )*(?:value|factor|constant|term|multiplier|epsilon|decay|momentum|variance|mean|standard deviation|deviation|threshold|slope|weight decay|coefficient)\b(?! of the (?:tensor|input))", {"dtype": ["numeric"]}, 0.6),
+    # Ranks.
+    ("k-D", r"(?<![\w.>])(?P<k>\d)[- ]?d(?:imensional)?\b(?! or higher| or more| convolution| pool| conv| filter| fft| batch| input| data)", {"ndim": [r"\g<k>"]}, 0.9),
+    ("k-D or higher", r"(?<![\w.])(?P<k>\d)[- ]?d(?:imensional)? or (?:higher|more|greater)", {"ndim": [r">=\g<k>"]}, 0.95),
+    ("rank k", r"\b(?:rank|ndim|dimension)(?: of| is| ==?|-)? ?(?P<k>\d)\b(?! or)", {"ndim": [r"\g<k>"]}, 0.85),
+    ("rank at least", r"\brank (?:at least |>= ?)(?P<k>\d)|\brank (?P<j>\d) or (?:higher|more|greater)", {"ndim": ["@at_least"]}, 0.95),
+    ("scalar", r"(?:^|^{a}|^{a}\S+ |^0-?d(?: \(scalar\))? )(?:python |constant |optional |`?{dtype}`? )*`?scalars?`?\b(?! or)", {"ndim": ["0"]}, 0.85),
+    ("one-dimensional", r"\b(?:one|single)[- ]dimensional\b", {"ndim": ["1"]}, 0.9),
+    ("two-dimensional", r"\btwo[- ]dimensional\b", {"ndim": ["2"]}, 0.9),
+    ("vector", r"^{a}(?:`?{dtype}`? )*vectors?\b|\bvector of\b", {"ndim": ["1"]}, 0.8),
+    ("matrix", r"^{a}(?:`?{dtype}`? |square |symmetric )*matrix\b", {"ndim": ["2"]}, 0.6),
+    # Shapes.
+    ("with shape", r"\b(?:shape|size)s?(?: is| of| =|:|,)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}", {"shape": ["@shape"]}, 0.9),
+    ("shaped tensor", r"^{a}(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}} (?:-?shaped? )?`?{tensor}", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
+    ("length k", r"\b(?:length|size) (?P<k>\d+)\b(?! or)(?!-)", {"shape": [r"[\g<k>]"], "ndim": ["1"]}, 0.8),
+    ("length at least", r"\b(?:length|size) (?:>= ?|at least )(?P<k>\d+)\b", {"shape": [r"[>=\g<k>]"], "ndim": ["1"]}, 0.85),
+    ("k elements", r"\b(?:{list}|tensor|vector)s? (?:of|with) (?:length |size )?(?P<k>\d) (?:elements|ints|integers|floats|numbers|values|entries)\b", {"shape": [r"[\g<k>]"]}, 0.85),
+    # Dependencies.
+    ("same type as", r"(?:must have|has|have|of|with|must be)? ?(?:the )?same (?:d?type|data type)(?: and shape| and size)? (?:as|of) (?:the )?`{{0,2}}(?:argument )?(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"]}, 0.95),
+    ("same shape and type", r"same shape and (?:d?type|data type) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"], "shape": [r"shape:&\g<p>"]}, 0.95),
+    ("same shape as", r"same (?:shape|size)(?: and (?:d?type|data type))? (?:as|of) (?:the )?`{{0,2}}(?P<p>{param})\b", {"shape": [r"shape:&\g<p>"]}, 0.9),
+    ("same rank as", r"same (?:rank|number of dimensions) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"ndim": [r"ndim:&\g<p>"]}, 0.9),
+    ("broadcastable", r"broadcastable (?:with|to) (?:the )?(?:shape of )?`{{0,2}}(?P<p>{param})\b", {"broadcast": [r"\g<p>"]}, 0.9),
+    # Ranges.
+    ("non-negative", r"\bnon-?\s?negative\b", {"range": ["[0,inf)"]}, 0.95),
+    ("positive", r"(?<!non-)(?<!non )\bpositive\b(?! (?:semi|definite|and|or|values|class|label|weight|examples|part|side|direction))", {"range": ["(0,inf)"]}, 0.85),
+    ("strictly positive", r"\bstrictly positive\b", {"range": ["(0,inf)"]}, 0.95),
+    ("greater than", r"(?:must|should|has to) be (?:strictly )?(?:greater|larger|bigger|more) than (?P<k>{num})(?! ?or)", {"range": [r"(\g<k>,inf)"]}, 0.9),
+    ("at least", r"(?:must|should) be (?:at least|no less than|greater than or equal to|>=) ?`?(?P<k>{num})", {"range": [r"[\g<k>,inf)"]}, 0.9),
+    (">=", r"(?:^|[\s`(])>= ?(?P<k>{num})\b(?!\s*(?:d\b|elements))", {"range": [r"[\g<k>,inf)"]}, 0.8),
+    ("> number", r"(?:^|[\s`(])> ?(?P<k>{num})\b", {"range": [r"(\g<k>,inf)"]}, 0.75),
+    ("less than", r"(?:must|should) be (?:strictly )?(?:less|smaller) than (?P<k>{num})", {"range": [r"(-inf,\g<k>)"]}, 0.85),
+    ("between", r"\bbetween `?(?P<j>{num})`? and `?(?P<k>{num})`?(?! dim)", {"range": [r"[\g<j>,\g<k>]"]}, 0.85),
+    ("interval", r"\b(?:in(?: the)?(?: closed| open| half-open)?(?: range| interval)?|range(?: is| of)?:?|interval|within) ?(?::math:)?`{{0,2}}(?P<o>[\[(])\s*(?P<j>-?(?:{num}|inf))\s*,\s*(?P<k>(?:{num}|inf))\s*(?P<c>[\])])", {"range": ["@interval"]}, 0.95),
+    ("float in", r"^{a}float (?:value )?(?:>=|greater than or equal to) ?(?P<k>{num})", {"range": [r"[\g<k>,inf)"]}, 0.9),
+    # Choices.
+    ("choices from", r"\bfrom: (?P<list>(?:{quoted}(?:,| or| and)* ?){{1,30}})", {"enum": ["@quoted"], "dtype": ["string"], "ndim": ["0"]}, 0.95),
+    ("one of", r"\b(?:one of|either|choose from|chosen from|can be|may be|must be|should be|options are|options:|available(?: modes)?(?: are)?:?|supported(?: \w+){{0,3}}(?: are| is|:)|possible values(?: are)?:?|possible types?(?: are)?:?|choices(?: are)?:?|available options(?: are)?:?|specifies the \w+(?: \w+)?:|accepted values:?|supports) (?:the (?:following|strings?)(?: \w+)?:? )?[\[{{(]?(?P<list>(?:{quoted}(?:\s*\([^()]*\))?(?:\s*(?:,|\||/|or|and|\bdefault\b))* ?){{2,30}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
+    ("alternatives with bars", r"(?P<list>(?:{quoted}(?:\s*\([^()]*\))?\s*\|\s*){{1,30}}{quoted})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
+    ("quoted after colon", r"(?::|\bas|\bwith|\bare) ?(?P<list>(?:`{{0,2}}['\"][\w\-]+['\"]`{{0,2}}(?:\s*(?:,|/|or|and))+ ?){{1,30}}`{{0,2}}['\"][\w\-]+['\"]`{{0,2}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
+    ("alternatives in quotes", r"^(?:{a}(?:optional )?(?:string|str),? (?:one of |either |in )?)?[\[{{(]?(?P<list>(?:{quoted}\s*(?:,|\||/|or)+ ?){{1,30}}{quoted})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
+)  # fmt: skip
+
+#: Vocabulary that `{…}` in patterns stands for.
+WORDS = {
+    "num": r"-?(?:\d+\.?\d*(?:e-?\d+)?)",
+    "int": r"\d+",
+    "a": r"(?:an? |the |one |some |optional[,.]? |\(optional\)[,.]? )*",
+    "dtype": r"(?:%s)" % "|".join(
+        sorted((word for word in DTYPES if DTYPES[word]), key=len, reverse=True)
+    ),
+    "tensor": r"(?:sparse|ragged)?(?:tf\.|torch\.)?(?:tensor|tensors|tensor-like|symbol|ndarray|variable|variables)",
+    "list": r"(?:list|tuple|sequence|iterable)(?: or (?:a )?tuple|/tuple)?",
+    "quoted": r"(?:`{1,2}['\"]?[\w\-+./ ]{1,30}?['\"]?`{1,2}|['\"][\w\-+./ ]{0,30}?['\"]|\u2018[\w\-]+\u2019|\u201c[\w\-]+\u201d)",
+    "box": r"[\[(][^\[\]()]*(?:\([^()]*\)|\[[^\[\]]*\]|[^\[\]()])*[\])]",
+}  # fmt: skip
