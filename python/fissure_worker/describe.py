@@ -10,6 +10,8 @@ from fissure_worker.build import resolve
 from fissure_worker.outcome import message_of, name_of
 
 TEXT_LIMIT = 200
+#: Bytes of one answer: what fits one message of the socket.
+ANSWER_LIMIT = 60000
 
 
 def default_text(value):
@@ -76,10 +78,49 @@ def describe(adapter, path):
     return json.dumps(answer).encode("ascii")
 
 
+def discovered(adapter, path):
+    """All that is known of a callable; `{"problem": …}` when finding out failed."""
+    try:
+        from fissure_worker import discover
+
+        answer = discover.describe(path)
+    except BaseException as error:
+        answer = {"path": path, "problem": "%s: %s" % (name_of(error), message_of(error))}
+    text = json.dumps(answer)
+    while len(text) > ANSWER_LIMIT and len(answer.get("forms") or ()) > 1:
+        answer["forms"] = answer["forms"][: len(answer["forms"]) // 2]
+        text = json.dumps(answer)
+    return text.encode("ascii")
+
+
+def neighbours(path):
+    """Full names of the public members of the longest part of a path that exists."""
+    parts = path.split(".")
+    for length in range(len(parts) - 1, 0, -1):
+        prefix = ".".join(parts[:length])
+        try:
+            names = dir(resolve(prefix))
+        except BaseException:
+            continue
+        names = [prefix + "." + name for name in names if not name.startswith("_")]
+        text = json.dumps(names)
+        while len(text) > ANSWER_LIMIT:
+            names = names[: len(names) // 2]
+            text = json.dumps(names)
+        return text.encode("ascii")
+    return b"[]"
+
+
 def serve(adapter, channel):
-    """Answers paths until the other side closes."""
+    """Answers questions until the other side closes: a path, or a word and a path."""
     while True:
         message = channel.recv(65536)
         if not message:
             return
-        channel.send(describe(adapter, message.decode("utf-8")))
+        question, _, path = message.decode("utf-8").rpartition(" ")
+        if question == "discover":
+            channel.send(discovered(adapter, path))
+        elif question == "neighbours":
+            channel.send(neighbours(path))
+        else:
+            channel.send(describe(adapter, path))

@@ -35,8 +35,17 @@ impl Describer {
     }
 
     pub fn describe(&mut self, shared: &Shared, path: &str) -> Result<Signature, ExecuteError> {
-        let failed = |reason: String| ExecuteError::Describe {
+        let answer = self.ask(shared, path)?;
+        serde_json::from_slice(&answer).map_err(|error| ExecuteError::Describe {
             path: path.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// The worker's answer to a question, as it is (`describe.py` has the questions).
+    pub fn ask(&mut self, shared: &Shared, question: &str) -> Result<Vec<u8>, ExecuteError> {
+        let failed = |reason: String| ExecuteError::Describe {
+            path: question.to_owned(),
             reason,
         };
         let mut reason = String::new();
@@ -53,11 +62,8 @@ impl Describer {
                     continue;
                 }
             };
-            match worker.ask(connection, path, TIMEOUT) {
-                Ok(answer) => {
-                    return serde_json::from_slice(&answer)
-                        .map_err(|error| failed(error.to_string()));
-                }
+            match worker.ask(connection, question, TIMEOUT) {
+                Ok(answer) => return Ok(answer),
                 Err(why) => {
                     // Often the end of the worker after an earlier answer: ask a fresh one.
                     self.retire();

@@ -152,6 +152,21 @@ impl Pool {
         lock(&self.describer).describe(&self.shared, path)
     }
 
+    /// All that the library tells of a callable, every overload of it, as JSON.
+    pub fn discover(&self, path: &str) -> Result<Vec<u8>, ExecuteError> {
+        lock(&self.describer).ask(&self.shared, &format!("discover {path}"))
+    }
+
+    /// What there is beside an object that is not there: the full names of the members of the
+    /// longest part of the path that exists.
+    pub fn neighbours(&self, path: &str) -> Result<Vec<String>, ExecuteError> {
+        let answer = lock(&self.describer).ask(&self.shared, &format!("neighbours {path}"))?;
+        serde_json::from_slice(&answer).map_err(|error| ExecuteError::Describe {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
     /// Hands over a batch; waits while two per worker are waiting already.
     pub fn submit(&self, batch: Batch) {
         if let Some(queue) = &self.queue {

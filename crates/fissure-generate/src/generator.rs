@@ -5,6 +5,7 @@ use fissure_solve::{Checker, PlanError, PlanOptions, Random, Solver, arrays_serv
 
 use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
+use crate::forms::Forms;
 use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
 use crate::proposers::Proposers;
@@ -45,10 +46,10 @@ pub enum GenerateReason {
 
 /// What inputs are drawn from.
 enum Source {
-    Constraints(Box<Solver>),
+    Constraints(Box<Forms>),
     Rules(Box<RuleSource>),
     /// Inputs satisfy both; a violating one breaks one thing of one of them.
-    Both(Box<Solver>, Box<RuleSource>, Proposers),
+    Both(Box<Forms>, Box<RuleSource>, Proposers),
 }
 
 /// Makes the inputs of one API.
@@ -137,8 +138,8 @@ impl Generator {
     /// Tells whether the library accepted an input. To be called in the order of the numbers and
     /// at a point of the sequence that does not depend on timing; numbers may be left out.
     pub fn observe(&mut self, number: u64, accepted: bool) {
-        if let Source::Constraints(solver) | Source::Both(solver, ..) = &mut self.source {
-            solver.observe(number, accepted);
+        if let Source::Constraints(forms) | Source::Both(forms, ..) = &mut self.source {
+            forms.observe(number, accepted);
         }
     }
 
@@ -160,7 +161,8 @@ impl Generator {
             }
             Source::Rules(rules) => rules.conform(number, random),
             Source::Both(solver, rules, proposers) => {
-                let common = proposers.common(number, solver, rules, &self.checker, random);
+                let common =
+                    proposers.common(number, solver.single(), rules, &self.checker, random);
                 common.unwrap_or_else(|| rules.conform(number, random))
             }
         };
@@ -179,7 +181,8 @@ impl Generator {
             }
             Source::Constraints(solver) | Source::Both(solver, ..) => {
                 let limit = self.options.max_tensor_bytes;
-                break_constraint(number, solver, &self.checker, limit, random)
+                let (solver, checker) = solver.violable(random)?;
+                break_constraint(number, solver, checker, limit, random)
             }
         }
     }
@@ -191,10 +194,14 @@ impl Generator {
             // A boundary case that breaks a rule is taken back.
             Source::Rules(_) | Source::Both(..) => Some(input.clone()),
         };
+        let checker = match &self.source {
+            Source::Constraints(forms) => forms.checker(),
+            Source::Rules(_) | Source::Both(..) => &self.checker,
+        };
         if random.chance(options.mutate_ratio) {
             mutate(
                 input,
-                &self.checker,
+                checker,
                 options.guided_mutation,
                 options.special_values,
                 &mut self.coverage,
@@ -202,7 +209,7 @@ impl Generator {
             );
         }
         if options.special_values && random.chance(SPECIAL) {
-            put_special_value(input, &self.checker, &mut self.coverage, random);
+            put_special_value(input, checker, &mut self.coverage, random);
         }
         if input.mutations.is_empty() {
             return;
@@ -265,19 +272,19 @@ fn source(
         layer_call: options.layer_call,
         max_tensor_bytes: limit,
     };
-    let mut solver = Box::new(Solver::new(spec, signature, &plan, key)?);
+    let mut forms = Box::new(Forms::new(spec, signature, &plan, key)?);
     let Some(mut rules) = rules else {
-        return Ok(Source::Constraints(solver));
+        return Ok(Source::Constraints(forms));
     };
     let mut proposers = Proposers::default();
     let common = (0..COMMON_ATTEMPTS).any(|_| {
-        let input = proposers.common(0, &mut solver, &mut rules, checker, &mut random);
+        let input = proposers.common(0, forms.single(), &mut rules, checker, &mut random);
         input.is_some()
     });
     // Where they contradict each other the rules count: they were learned from the library, and a
     // constraint file may be of another version.
     Ok(if common {
-        Source::Both(solver, rules, proposers)
+        Source::Both(forms, rules, proposers)
     } else {
         Source::Rules(rules)
     })

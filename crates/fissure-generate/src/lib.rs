@@ -6,6 +6,7 @@ mod call_form;
 mod construct;
 mod coverage;
 mod elements;
+mod forms;
 mod generator;
 mod mutate;
 mod options;

@@ -19,6 +19,9 @@ pub struct Api {
     pub version: String,
     /// A class that is constructed first and whose object is then called with an input.
     pub layer: bool,
+    /// Modules to import first: they register what the path names (custom operators).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub imports: Vec<String>,
     /// How it is called.
     #[serde(default, skip_serializing_if = "Way::is_eager")]
     pub way: Way,

@@ -11,6 +11,7 @@ mod dtype;
 mod execution;
 mod expression;
 mod finding;
+mod hints;
 mod input;
 mod pattern;
 mod scalar;
@@ -25,6 +26,7 @@ pub use dtype::{Dtype, DtypeFamily};
 pub use execution::{Exception, Execution, Obstacle, OracleCost, Outcome, OutcomeKind, Report};
 pub use expression::{Comparison, Expression, Operator};
 pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
+pub use hints::{Kind, ParamHints};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
 pub use pattern::{pattern_matches, title_matches};
 pub use scalar::Scalar;
@@ -33,7 +35,7 @@ pub use scan::{
     Severity, TargetStatus, TriggerLevel,
 };
 pub use spec::{
-    Bound, Constraint, Dim, DtypeTerm, Element, NdimTerm, Param, Range, Role, RuleText, ShapeTerm,
-    Spec, Structure, TensorKind,
+    Bound, Constraint, Dim, DtypeTerm, Element, Form, NdimTerm, Param, Range, Role, RuleText,
+    ShapeTerm, Spec, Structure, TensorKind,
 };
 pub use value::{TensorData, TensorValue, Value};

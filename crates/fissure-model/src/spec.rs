@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Api, Comparison, Dtype, DtypeFamily, Expression, Value};
+use crate::{Api, Comparison, Dtype, DtypeFamily, Expression, ParamHints, Value};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
@@ -28,6 +28,17 @@ pub struct Spec {
     /// Rules that hold besides the constraints, or instead of them where [`Spec::params`] is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rules: Option<RuleText>,
+    /// Further overloads. An input follows [`Spec::params`] or one of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forms: Vec<Form>,
+}
+
+/// One overload: what [`Spec`] says, for another list of parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Form {
+    pub params: Vec<Param>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layer_params: Vec<Param>,
 }
 
 /// A rule file, not read yet.
@@ -55,6 +66,10 @@ pub struct Param {
     pub constraint: Constraint,
     /// Line of the parameter in the source file, from 1.
     pub line: Option<u32>,
+    /// What is only likely: steers the generator and is never checked. Goes before what the words
+    /// of [`Param::doc_dtype`] and [`Param::description`] say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hints: Option<Box<ParamHints>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

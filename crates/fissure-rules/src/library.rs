@@ -198,6 +198,7 @@ pub fn bare_spec(api: Api) -> Spec {
         aliases: Vec::new(),
         source: None,
         rules: None,
+        forms: Vec::new(),
     }
 }
 

@@ -140,6 +140,7 @@ pub(crate) fn read(path: &Path, root: &Node) -> Result<(Spec, Vec<Warning>), Spe
         aliases,
         source: Some(path.to_owned()),
         rules: None,
+        forms: Vec::new(),
     };
     for result in [generation_order(&spec), layer_generation_order(&spec)] {
         if let Err(cycle) = result {

@@ -63,6 +63,12 @@ pub(crate) fn enum_value(text: &str, expected: Expected) -> Value {
     Value::Text(text.to_owned())
 }
 
+/// A default as source text, of a parameter with these plain types. `None` when the text names an
+/// object that cannot be made from plain data.
+pub fn parse_default(text: &str, package: &str, dtypes: &[DtypeTerm]) -> Option<Value> {
+    default_value(text, package, Expected::of(dtypes))
+}
+
 /// A default. `None` when the text names an object that cannot be made from plain data.
 pub(crate) fn default_value(text: &str, package: &str, expected: Expected) -> Option<Value> {
     let text = text.trim();

@@ -47,6 +47,7 @@ pub(crate) fn read(reader: &mut Reader<'_>, listed: &Listed, node: Option<&Node>
         description: None,
         constraint: Constraint::default(),
         line: Some(listed.line),
+        hints: None,
     };
     let Some(node) = node.filter(|node| !node.is_null()) else {
         return param;

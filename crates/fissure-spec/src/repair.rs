@@ -11,8 +11,9 @@ use fissure_model::{
     Role, Spec, Structure, TensorKind, Value,
 };
 
-use crate::hints::{Kind, ParamHints, hints};
+use crate::hints::{hints, objects};
 use crate::text;
+use fissure_model::{Kind, ParamHints};
 
 /// One change that [`repair`] made.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -115,7 +116,7 @@ fn repair_param(param: &mut Param, hints: &ParamHints, package: &str) {
             ..Constraint::default()
         };
     } else if all(is_object) {
-        if kinds.iter().any(|kind| !kind.objects(package).is_empty()) {
+        if kinds.iter().any(|kind| !objects(kind, package).is_empty()) {
             *constraint = Constraint::default();
         }
     } else if all(|kind| *kind == Kind::Dtype) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fissure_model::Value;
-use fissure_spec::{Kind, ParamHints, hints, load_text, text};
+use fissure_spec::{Kind, ParamHints, hints, load_text, objects, text};
 
 /// Hints of a PyTorch function whose parameters are given as `name: {keys}` lines.
 fn hints_of(params: &[(&str, &str)]) -> Vec<ParamHints> {
@@ -253,7 +253,7 @@ fn a_stated_type_is_marked_as_such_and_offers_objects() {
     )]);
     assert!(found[0].stated && found[0].none_allowed);
     assert_eq!(found[0].kinds, [Kind::Device]);
-    let objects = Kind::Device.objects("torch");
+    let objects = objects(&Kind::Device, "torch");
     assert!(objects.contains(&Value::Text("cpu".into())), "{objects:?}");
-    assert!(Kind::Int.objects("torch").is_empty());
+    assert!(objects(&Kind::Int, "torch").is_empty());
 }

@@ -3,7 +3,7 @@
 use fissure_model::{
     Bound, Comparison, Constraint, Dim, DtypeTerm, NdimTerm, Param, Range, ShapeTerm, Spec, Value,
 };
-use fissure_spec::ParamHints;
+use fissure_spec::{ParamHints, objects};
 
 use crate::constraints::expressions::{Facts, Names, Scope, Term, Unbound, compare};
 use crate::constraints::meaning::object_kinds;
@@ -153,7 +153,7 @@ impl CompiledParam {
             dtype_sources,
             soft,
             objects: object_kinds(hints)
-                .flat_map(|kind| kind.objects(package))
+                .flat_map(|kind| objects(kind, package))
                 .collect(),
             ndims: compile_ndims(&constraint.ndims, names),
             shapes: constraint

@@ -4,7 +4,7 @@ use fissure_model::{
     Comparison, DtypeTerm, Element, Expression, NdimTerm, Param, Role, Spec, Structure, TensorKind,
     Value,
 };
-use fissure_spec::Kind;
+use fissure_spec::{Kind, objects};
 
 use crate::constraints::compiled::CompiledParam;
 use crate::constraints::expressions::{Facts, Scope};
@@ -112,7 +112,7 @@ pub(crate) fn kinds_of(
         kinds.push((KindPlan::Objects(compiled.objects.clone()), 10.0));
     }
     if constraint.dtypes.contains(&DtypeTerm::Callable) {
-        let values = Kind::Callable.objects(&spec.api.package);
+        let values = objects(&Kind::Callable, &spec.api.package);
         if !values.is_empty() {
             kinds.push((KindPlan::Objects(values), 4.0));
         }

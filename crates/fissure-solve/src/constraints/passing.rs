@@ -1,6 +1,6 @@
 //! By name or by position.
 
-use fissure_model::{Passing, Role, Signature, Spec};
+use fissure_model::{Param, Passing, Role, Signature, Spec};
 
 /// How one argument is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,9 @@ pub(crate) fn passing_of(spec: &Spec, index: usize, signature: Option<&Signature
     let param = &spec.params[index];
     if param.role == Role::VarPositional {
         return PassingPlan::Fixed(Passing::Positional);
+    }
+    if let Some(passing) = said(param) {
+        return PassingPlan::Fixed(passing);
     }
     // Python takes no positional argument after one by name.
     let star_follows = spec
@@ -65,9 +68,23 @@ pub(crate) fn passing_of(spec: &Spec, index: usize, signature: Option<&Signature
     }
 }
 
+/// How the source of the spec says that it is passed.
+fn said(param: &Param) -> Option<Passing> {
+    param.hints.as_ref()?.passing
+}
+
+/// The same for a parameter of the call on a constructed object, of which no signature is asked.
+pub(crate) fn layer_passing(param: &Param) -> PassingPlan {
+    PassingPlan::Fixed(match (said(param), param.role) {
+        (Some(passing), _) => passing,
+        (None, Role::Optional | Role::KeywordOnly) if param.hints.is_some() => Passing::Keyword,
+        _ => Passing::Positional,
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use fissure_model::{Api, Constraint, Param, SignatureParam};
+    use fissure_model::{Api, Constraint, SignatureParam};
 
     use super::*;
 
@@ -82,6 +99,7 @@ mod tests {
             description: None,
             constraint: Constraint::default(),
             line: None,
+            hints: None,
         };
         Spec {
             api: Api::default(),
@@ -92,6 +110,7 @@ mod tests {
             aliases: vec![],
             source: None,
             rules: None,
+            forms: vec![],
         }
     }
 

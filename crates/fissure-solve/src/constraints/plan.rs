@@ -1,13 +1,13 @@
 //! A spec prepared for sampling: every open choice is a slot, every name an index.
 
-use fissure_model::{Dtype, Element, Param, Passing, Role, Signature, Spec, Structure, Value};
+use fissure_model::{Dtype, Element, Param, Role, Signature, Spec, Structure, Value};
 
 use crate::constraints::compiled::{CompiledParam, CompiledSpec};
 use crate::constraints::expressions::{Facts, Term};
 use crate::constraints::facts::facts_of;
 use crate::constraints::kinds::{KindPlan, kinds_of};
 use crate::constraints::meaning::accepts_dtype;
-use crate::constraints::passing::{PassingPlan, passing_of};
+use crate::constraints::passing::{PassingPlan, layer_passing, passing_of};
 use crate::constraints::preferences::{Preferences, SlotBuilder, SlotId};
 use crate::constraints::priors::{
     WORDS, float_weights, include_factor, int_weights, is_channel, layer_inputs, length_weights,
@@ -169,7 +169,7 @@ impl Plan {
             let passing = if index < own {
                 passing_of(spec, index, signature)
             } else {
-                PassingPlan::Fixed(Passing::Positional)
+                layer_passing(param)
             };
             let plan = ParamPlan::new(
                 spec,

@@ -1,93 +1,46 @@
 //! What sort of Python object an argument is.
 
-use fissure_model::{Param, Spec, Value};
+use fissure_model::{Kind, Param, ParamHints, Spec, Value};
 
-use super::ParamHints;
-
-/// The sort of a documented argument.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
-    Tensor,
-    SparseTensor,
-    NdArray,
-    Int,
-    Float,
-    Complex,
-    Bool,
-    /// An integer or a float.
-    Number,
-    Text,
-    List(Option<Box<Kind>>),
-    Tuple(Option<Box<Kind>>),
-    /// A list or a tuple; also "iterable".
-    Sequence(Option<Box<Kind>>),
-    Dict,
-    /// Anything a tensor can be made from: a number, nested lists, an array.
-    ArrayLike,
-    /// A dtype object of the library.
-    Dtype,
-    Device,
-    Layout,
-    MemoryFormat,
-    /// A random generator object.
-    Generator,
-    /// A function.
-    Callable,
-    /// A neural-network module.
-    Module,
-    /// A path or an open file.
-    File,
-    /// One of these values of the library.
-    Ready(Vec<Value>),
-    /// A named class that cannot be made from plain data (`ProcessGroup`).
-    Other(String),
-}
-
-impl Kind {
-    /// Ready values for the kinds that are not drawn from a domain of their own. Empty for kinds
-    /// that the generator draws (numbers, tensors, …) and for what has no such value.
-    pub fn objects(&self, package: &str) -> Vec<Value> {
-        let object = |path: &str| Value::Object(format!("{package}.{path}"));
-        let call = |path: &str, arguments: Vec<Value>| Value::Call {
-            path: format!("{package}.{path}"),
-            arguments,
-        };
-        match (self, package) {
-            (Kind::Ready(values), _) => values.clone(),
-            (Kind::Device, "torch") => {
-                vec![
-                    call("device", vec![Value::Text("cpu".into())]),
-                    Value::Text("cpu".into()),
-                ]
-            }
-            (Kind::Device, "mxnet") => vec![call("cpu", vec![])],
-            (Kind::Device, _) => vec![Value::Text("cpu".into())],
-            (Kind::Layout, "torch") => vec![object("strided")],
-            (Kind::MemoryFormat, "torch") => {
-                vec![object("preserve_format"), object("contiguous_format")]
-            }
-            (Kind::Generator, "torch") => vec![call("Generator", vec![])],
-            (Kind::Callable, "torch") => ["relu", "sin", "square", "sum"]
-                .into_iter()
-                .map(object)
-                .collect(),
-            (Kind::Callable, "tensorflow") => {
-                vec![object("nn.relu"), object("math.sin"), object("math.square")]
-            }
-            (Kind::Module, "torch") => vec![
-                call("nn.Linear", vec![Value::Int(4), Value::Int(4)]),
-                call("nn.ReLU", vec![]),
-                call(
-                    "nn.Conv2d",
-                    vec![Value::Int(3), Value::Int(3), Value::Int(3)],
-                ),
-            ],
-            _ => Vec::new(),
+/// Ready values for the kinds that are not drawn from a domain of their own. Empty for kinds
+/// that the generator draws (numbers, tensors, …) and for what has no such value.
+pub fn objects(kind: &Kind, package: &str) -> Vec<Value> {
+    let object = |path: &str| Value::Object(format!("{package}.{path}"));
+    let call = |path: &str, arguments: Vec<Value>| Value::Call {
+        path: format!("{package}.{path}"),
+        arguments,
+    };
+    match (kind, package) {
+        (Kind::Ready(values), _) => values.clone(),
+        (Kind::Device, "torch") => {
+            vec![
+                call("device", vec![Value::Text("cpu".into())]),
+                Value::Text("cpu".into()),
+            ]
         }
-    }
-
-    pub fn is_tensor(&self) -> bool {
-        matches!(self, Kind::Tensor | Kind::SparseTensor)
+        (Kind::Device, "mxnet") => vec![call("cpu", vec![])],
+        (Kind::Device, _) => vec![Value::Text("cpu".into())],
+        (Kind::Layout, "torch") => vec![object("strided")],
+        (Kind::MemoryFormat, "torch") => {
+            vec![object("preserve_format"), object("contiguous_format")]
+        }
+        (Kind::Generator, "torch") => vec![call("Generator", vec![])],
+        (Kind::Callable, "torch") => ["relu", "sin", "square", "sum"]
+            .into_iter()
+            .map(object)
+            .collect(),
+        (Kind::Callable, "tensorflow") => {
+            vec![object("nn.relu"), object("math.sin"), object("math.square")]
+        }
+        (Kind::Module, "torch") => vec![
+            call("nn.Linear", vec![Value::Int(4), Value::Int(4)]),
+            call("nn.ReLU", vec![]),
+            call(
+                "nn.Conv2d",
+                vec![Value::Int(3), Value::Int(3), Value::Int(3)],
+            ),
+        ],
+        _ => Vec::new(),
     }
 }
 

@@ -12,39 +12,9 @@ mod phrase;
 mod shape_words;
 mod value_words;
 
-use fissure_model::{DtypeTerm, NdimTerm, Param, Range, ShapeTerm, Spec, Value};
+use fissure_model::{Kind, Param, ParamHints, Spec};
 
-pub use kind::Kind;
-
-/// Soft knowledge about one parameter. Empty fields mean that the documentation does not say.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ParamHints {
-    /// The parameter's name, as in [`Param::name`].
-    pub name: String,
-    /// What the argument is, likeliest first.
-    pub kinds: Vec<Kind>,
-    /// `kinds` is a type stated outright (`int or tuple`), not inferred from prose: a constraint
-    /// that allows only other kinds is likely noise of the extraction.
-    pub stated: bool,
-    /// Element types of the tensor, of the entries or of the number.
-    pub dtypes: Vec<DtypeTerm>,
-    /// Possible ranks of the tensor.
-    pub ndims: Vec<NdimTerm>,
-    /// Possible shapes of the tensor; symbols are shared by all parameters of the spec.
-    pub shapes: Vec<ShapeTerm>,
-    /// Bounds of the number, of the entries or of the tensor's elements.
-    pub range: Option<Range>,
-    /// Number of entries of a list or tuple.
-    pub length: Option<usize>,
-    /// The value names an axis of this parameter's tensor: from `-ndim` to `ndim - 1`.
-    pub axis_of: Option<String>,
-    /// The values the prose lists (`'none' | 'mean' | 'sum'`).
-    pub choices: Vec<Value>,
-    /// Receives the result (`out`): best left away.
-    pub output: bool,
-    /// The documentation says the argument may be None or left away.
-    pub none_allowed: bool,
-}
+pub use kind::objects;
 
 /// One entry per parameter, in the order of [`Spec::params`] followed by [`Spec::layer_params`].
 pub fn hints(spec: &Spec) -> Vec<ParamHints> {
@@ -56,6 +26,14 @@ pub fn hints(spec: &Spec) -> Vec<ParamHints> {
 }
 
 fn param_hints(spec: &Spec, param: &Param) -> ParamHints {
+    if let Some(known) = &param.hints {
+        let mut hints = ParamHints {
+            name: param.name.clone(),
+            ..(**known).clone()
+        };
+        kind::from_name(spec, param, &mut hints);
+        return hints;
+    }
     let mut hints = ParamHints {
         name: param.name.clone(),
         ..ParamHints::default()

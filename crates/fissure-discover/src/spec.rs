@@ -1,0 +1,116 @@
+//! A description becomes a spec.
+
+use fissure_model::{
+    Api, DtypeTerm, Form, Param, Role, ShapeTerm, Signature, SignatureParam, Spec,
+};
+
+use crate::description::{Description, FormDescription, ParamDescription};
+use crate::param::{param_of, says_tensor};
+
+/// Overloads that are generated for; the rest of a long list are variants of scalar types.
+const FORMS: usize = 8;
+
+/// The spec of `api` from what the library says of it; `None` if it says of no way to call it.
+pub fn spec_of(api: &Api, description: &Description) -> Option<Spec> {
+    let mut forms: Vec<Form> = Vec::new();
+    for form in &description.forms {
+        let form = form_of(form, &api.package);
+        if !forms.contains(&form) && forms.len() < FORMS {
+            forms.push(form);
+        }
+    }
+    let mut forms = forms.into_iter();
+    let first = forms.next()?;
+    Some(Spec {
+        api: Api {
+            layer: description.layer,
+            path: match &description.callable_path {
+                Some(path) => path.clone(),
+                None => api.path.clone(),
+            },
+            ..api.clone()
+        },
+        params: first.params,
+        layer_params: first.layer_params,
+        symbols: Vec::new(),
+        check_nan: false,
+        aliases: description.aliases.clone(),
+        source: None,
+        rules: None,
+        forms: forms.collect(),
+    })
+}
+
+fn form_of(form: &FormDescription, package: &str) -> Form {
+    let exact = form.is_exact();
+    let tensor = form.params.iter().find(|param| says_tensor(param));
+    let axis_of = tensor.map(|param| param.name.as_str());
+    let list = |params: &[ParamDescription]| -> Vec<Param> {
+        let mut list: Vec<Param> = params
+            .iter()
+            .filter(|param| !param.name.is_empty())
+            .map(|param| param_of(param, exact, form.keyword_only_call, package, axis_of))
+            .collect();
+        // Python has required parameters before optional ones, except those that go by name.
+        list.sort_by_key(|param| param.role != Role::Required);
+        list
+    };
+    let mut made = Form {
+        params: list(&form.params),
+        layer_params: list(&form.call_params),
+    };
+    for relation in &form.relations {
+        let Some((first, rest)) = relation.params.split_first() else {
+            continue;
+        };
+        for name in rest.iter().filter(|name| *name != first) {
+            let all = made.params.iter_mut().chain(&mut made.layer_params);
+            for param in all.filter(|param| param.name == *name) {
+                relate(param, &relation.kind, first, exact);
+            }
+        }
+    }
+    made
+}
+
+fn relate(param: &mut Param, kind: &str, first: &str, exact: bool) {
+    match kind {
+        "same_dtype" if exact && param.constraint.is_empty() => {
+            param.constraint.dtypes = vec![DtypeTerm::SameAs(first.to_owned())];
+        }
+        "same_shape" => {
+            if let Some(hints) = &mut param.hints {
+                hints.shapes = vec![ShapeTerm::SameAs(first.to_owned())];
+            }
+        }
+        // The sampler makes broadcastable shapes of its own accord.
+        _ => {}
+    }
+}
+
+/// The signature that the first form of a description has: what `inspect` would say if it knew.
+pub fn signature_of(description: &Description, library_version: &str) -> Signature {
+    let params = description.forms.first().map(|form| {
+        let param = |param: &ParamDescription| SignatureParam {
+            name: param.name.clone(),
+            kind: if form.keyword_only_call && param.kind == "positional_or_keyword" {
+                "keyword_only".to_owned()
+            } else {
+                param.kind.clone()
+            },
+            default: match (param.required, &param.default) {
+                (true, _) => None,
+                (false, Some(default)) => Some(default.clone()),
+                (false, None) => Some("...".to_owned()),
+            },
+        };
+        form.params.iter().map(param).collect()
+    });
+    Signature {
+        library_version: library_version.to_owned(),
+        missing: None,
+        callable: true,
+        is_class: description.kind == "class",
+        params,
+    }
+}
