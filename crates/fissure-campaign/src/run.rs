@@ -1,6 +1,7 @@
 //! The main loop.
 
 mod batches;
+mod discovery;
 mod findings;
 mod fold;
 mod lanes;

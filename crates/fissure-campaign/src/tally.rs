@@ -142,6 +142,9 @@ impl OracleTally {
 pub struct RunSummary {
     pub apis: Vec<ApiSummary>,
     pub skipped: Vec<(String, String)>,
+    /// How many of the skipped ones the installed library does not have.
+    #[serde(default)]
+    pub missing: u64,
     pub findings: u64,
     pub flaky: u64,
     pub notes: u64,

@@ -253,7 +253,7 @@ fn a_stated_type_is_marked_as_such_and_offers_objects() {
     )]);
     assert!(found[0].stated && found[0].none_allowed);
     assert_eq!(found[0].kinds, [Kind::Device]);
-    let objects = objects(&Kind::Device, "torch");
-    assert!(objects.contains(&Value::Text("cpu".into())), "{objects:?}");
+    let found = objects(&Kind::Device, "torch");
+    assert!(found.contains(&Value::Text("cpu".into())), "{found:?}");
     assert!(objects(&Kind::Int, "torch").is_empty());
 }

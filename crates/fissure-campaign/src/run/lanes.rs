@@ -106,18 +106,30 @@ impl Run<'_> {
             .describe(&api.path)
             .map_err(CampaignError::Execute)?;
         if let Some(why) = &signature.missing {
+            self.summary.missing += 1;
             return Ok(Err(format!(
-                "not in {} {}: {why}",
-                api.package, signature.library_version
+                "not in {} {}: {why}{}",
+                api.package,
+                signature.library_version,
+                self.meant(&api.path)
             )));
         }
         if !signature.callable {
             return Ok(Err("it is not callable".to_owned()));
         }
+        let discovered = self.discovered(at, &signature)?;
+        if let Some((spec, _)) = &discovered {
+            self.apis[at] = Arc::new(spec.api.clone());
+        }
+        let api = Arc::clone(&self.apis[at]);
+        let (discovered, signature) = match discovered {
+            Some((spec, signature)) => (Some(spec), signature),
+            None => (None, signature),
+        };
         let lane = match self.source {
             Source::Saved(saved) => Lane::again(api, saved[at].inputs.clone(), self.options),
             Source::Specs(specs) => match Generator::new(
-                &specs[at],
+                discovered.as_ref().unwrap_or(&specs[at]),
                 Some(&signature),
                 self.options.generate.clone(),
                 self.options.seed,
@@ -136,7 +148,7 @@ impl Run<'_> {
                     let weight = self.options.division.weight(at);
                     Lane::new(
                         api,
-                        &specs[at],
+                        discovered.as_ref().unwrap_or(&specs[at]),
                         generator,
                         keeper,
                         restored,

@@ -62,6 +62,13 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         };
         let summary = fuzz_package(package, &specs, &workdir, &plan, &args, &stop)?;
         findings += summary.findings;
+        if summary.missing > 0 && summary.apis.is_empty() {
+            let mut skipped = summary.skipped.iter();
+            let lines = skipped
+                .by_ref()
+                .map(|(api, reason)| format!("{api} is {reason}"));
+            return Err(usage(lines.collect::<Vec<_>>().join("\n")));
+        }
         if args.run.json {
             println!("{}", serde_json::to_string(&summary)?);
         } else {

@@ -156,7 +156,12 @@ impl<'a> Loader<'a> {
         if self.specs.iter().any(|spec| title_matches(title, spec)) {
             return Ok(());
         }
-        if self.args.generator == GeneratorArg::Random && !title.contains('*') {
+        let discovers = matches!(
+            self.args.generator,
+            GeneratorArg::Auto | GeneratorArg::Random
+        );
+        if discovers && !title.contains('*') {
+            // The library itself is asked, when it runs.
             self.specs.push(bare_spec(api_named(title)));
             return Ok(());
         }
@@ -171,8 +176,8 @@ impl<'a> Loader<'a> {
             )));
         }
         Err(usage(format!(
-            "nothing is known of what {title} accepts: there are no rules{files}\n\n`fissure learn \
-             '{title}'` learns the rules; `--generator random` does without"
+            "there are no rules for {title}{files}\n\n`fissure learn '{title}'` learns the rules; \
+             without --generator the library itself is asked what it takes"
         )))
     }
 

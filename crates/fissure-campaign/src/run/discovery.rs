@@ -1,0 +1,59 @@
+//! What the library itself says of an API of which no file says anything.
+
+use fissure_discover::{Description, from_signature, signature_of, spec_of, suggest};
+use fissure_model::{Api, Signature, Spec};
+
+use super::{CampaignError, Run, Source};
+
+impl Run<'_> {
+    /// The spec of an API that nothing is known of but its name, and the signature that goes with
+    /// it; `None` where a file says more.
+    pub(super) fn discovered(
+        &self,
+        at: usize,
+        signature: &Signature,
+    ) -> Result<Option<(Spec, Signature)>, CampaignError> {
+        let Source::Specs(specs) = self.source else {
+            return Ok(None);
+        };
+        let spec = &specs[at];
+        let is_bare = spec.params.is_empty() && spec.rules.is_none();
+        if !is_bare || self.options.generate.unguided {
+            return Ok(None);
+        }
+        let api = &self.apis[at];
+        let description = self.describe(api, signature)?;
+        let Some(mut found) = spec_of(api, &description) else {
+            return Ok(None);
+        };
+        found.check_nan = spec.check_nan;
+        let signature = signature_of(&description, &signature.library_version);
+        Ok(Some((found, signature)))
+    }
+
+    /// All that the library tells; at least what its signature does.
+    fn describe(&self, api: &Api, signature: &Signature) -> Result<Description, CampaignError> {
+        let plain = || from_signature(&api.path, signature);
+        // A worker that died of the question leaves the signature, which it has answered before.
+        let Ok(answer) = self.pool.discover(&api.path) else {
+            return Ok(plain());
+        };
+        let description = Description::from_json(&answer)
+            .map_err(|error| CampaignError::Pool(format!("an answer is not readable: {error}")))?;
+        Ok(if description.forms.is_empty() {
+            plain()
+        } else {
+            description
+        })
+    }
+
+    /// Names of the library that may have been meant by one that it does not have.
+    pub(super) fn meant(&self, path: &str) -> String {
+        let names = self.pool.neighbours(path).unwrap_or_default();
+        let close = suggest(path, names.iter().map(String::as_str));
+        match close.as_slice() {
+            [] => String::new(),
+            close => format!("; did you mean {}?", close.join(", ")),
+        }
+    }
+}
