@@ -120,6 +120,7 @@ pub fn rule_spec(path: &Path) -> anyhow::Result<Spec> {
         check_nan: false,
         aliases: Vec::new(),
         source: None,
+        forms: Vec::new(),
         rules: Some(RuleText {
             text,
             origin: path.display().to_string(),
