@@ -5,6 +5,7 @@
 //! hash of its request, so the same question is asked once.
 
 mod answer;
+mod client;
 mod consultation;
 mod prompt;
 mod proposal;
@@ -13,9 +14,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use client::{Client, Failure};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use ureq::Agent;
 
 pub use answer::{Proposals, read_proposals};
 pub(crate) use consultation::Consultation;
@@ -83,7 +84,7 @@ pub struct LanguageModel {
     timeout: Duration,
     /// Before the second try; doubled before each further one.
     pause: Duration,
-    agent: Agent,
+    client: Client,
 }
 
 /// The key stays out of everything that is printed.
@@ -109,14 +110,14 @@ impl LanguageModel {
             cache,
             timeout,
             pause: Duration::from_secs(2),
-            agent: agent(timeout),
+            client: Client::new(timeout),
         }
     }
 
     /// Other limits than the usual ones: of one request, and before the second try.
     pub fn with_patience(self, timeout: Duration, pause: Duration) -> Self {
         LanguageModel {
-            agent: agent(timeout),
+            client: Client::new(timeout),
             timeout,
             pause,
             ..self
@@ -186,37 +187,11 @@ impl LanguageModel {
 
     /// One request; with an error comes how long the endpoint asks to wait, if it does.
     fn send_once(&self, body: &str) -> Result<String, (ModelError, Option<Duration>)> {
-        let mut request = self
-            .agent
-            .post(&self.url)
-            .header("Content-Type", "application/json");
-        if let Some(key) = &self.key {
-            request = request.header("Authorization", format!("Bearer {key}"));
-        }
-        let unreachable = |error: ureq::Error| match error {
-            ureq::Error::Timeout(_) => (
-                ModelError::Timeout {
-                    url: self.url.clone(),
-                    seconds: self.timeout.as_secs(),
-                },
-                None,
-            ),
-            error => (
-                ModelError::Unreachable {
-                    url: self.url.clone(),
-                    reason: self.without_key(&error.to_string()),
-                },
-                None,
-            ),
+        let answer = self.client.post(&self.url, self.key.as_deref(), body);
+        let client::Answer { status, wait, text } = match answer {
+            Ok(answer) => answer,
+            Err(failure) => return Err((self.failed(failure), None)),
         };
-        let mut response = request.send(body).map_err(unreachable)?;
-        let status = response.status().as_u16();
-        let wait = response
-            .headers()
-            .get("retry-after")
-            .and_then(|value| value.to_str().ok()?.parse().ok())
-            .map(Duration::from_secs);
-        let text = response.body_mut().read_to_string().map_err(unreachable)?;
         if status != 200 {
             let error = ModelError::Status {
                 url: self.url.clone(),
@@ -234,6 +209,20 @@ impl LanguageModel {
         })
     }
 
+    fn failed(&self, failure: Failure) -> ModelError {
+        let url = self.url.clone();
+        match failure {
+            Failure::Timeout => ModelError::Timeout {
+                url,
+                seconds: self.timeout.as_secs(),
+            },
+            Failure::Unreachable(reason) => ModelError::Unreachable {
+                url,
+                reason: self.without_key(&reason),
+            },
+        }
+    }
+
     /// Some endpoints repeat the key in their errors.
     fn without_key(&self, text: &str) -> String {
         match &self.key {
@@ -241,14 +230,6 @@ impl LanguageModel {
             None => text.to_owned(),
         }
     }
-}
-
-fn agent(timeout: Duration) -> Agent {
-    Agent::config_builder()
-        .timeout_global(Some(timeout))
-        .http_status_as_error(false)
-        .build()
-        .into()
 }
 
 /// The answer of an earlier time; one that cannot be read is none.

@@ -3,9 +3,11 @@
 pub mod diff;
 pub mod export;
 pub mod html;
+#[cfg(feature = "index")]
 pub mod index;
 mod progress;
 pub mod run;
+#[cfg(feature = "serve")]
 pub mod serve;
 mod table;
 pub mod words;

@@ -60,6 +60,7 @@ pub fn end_quietly_on_closed_pipe() {
 }
 
 /// For a server: neither a reader of its output nor a client that goes away may end it.
+#[cfg(feature = "serve")]
 pub fn outlive_closed_pipes() {
     // SAFETY: SIG_IGN is always a valid disposition; called before the server's threads start.
     unsafe {

@@ -41,10 +41,12 @@ enum Command {
     /// Write what a run found as one HTML page, or for other programs
     Report(Box<command::report::ReportArgs>),
     /// Show a run in the browser, live while it goes on
+    #[cfg(feature = "serve")]
     Serve(Box<command::serve::ServeArgs>),
     /// Show new, gone and changed findings of two runs, validity and speed
     Diff(command::diff::DiffArgs),
     /// Make a SQLite database of a run, or of all runs in a folder
+    #[cfg(feature = "index")]
     Index(command::index::IndexArgs),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
@@ -76,8 +78,10 @@ fn main() -> ExitCode {
         Command::Replay(args) => command::replay::run(*args),
         Command::Bisect(args) => command::bisect::run(*args),
         Command::Report(args) => command::report::run(*args),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => command::serve::run(*args),
         Command::Diff(args) => command::diff::run(args),
+        #[cfg(feature = "index")]
         Command::Index(args) => command::index::run(args),
         Command::Specs(args) => command::specs::run(args),
         Command::Learn(args) => command::learn::run(*args),

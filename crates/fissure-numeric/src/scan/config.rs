@@ -100,7 +100,9 @@ impl Config {
         if text.trim().is_empty() {
             return Ok(Config::default());
         }
-        let mut known: Known = serde_saphyr::from_str(text).map_err(|error| error.to_string())?;
+        let settings = fissure_spec::yaml_value(text).map_err(|error| error.to_string())?;
+        let mut known: Known =
+            serde_json::from_value(settings).map_err(|error| error.to_string())?;
         let logging = known.logging.take().unwrap_or_default();
         let mut remarks: Vec<String> = known
             .unknown

@@ -7,6 +7,7 @@ pub mod diff;
 pub mod doctor;
 pub mod env;
 pub mod fuzz;
+#[cfg(feature = "index")]
 pub mod index;
 pub mod judge;
 pub mod learn;
@@ -15,6 +16,7 @@ pub mod replay;
 pub mod report;
 pub mod rules;
 pub mod scan;
+#[cfg(feature = "serve")]
 pub mod serve;
 mod session;
 pub mod solve;
