@@ -74,7 +74,11 @@ fn sarif_is_valid_and_its_fingerprints_are_stable() {
 
 fn sarif_schema() -> Value {
     let path = fissure_testing::root().join("testdata/schemas/sarif-2.1.0.json");
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    let mut schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    // As published it has a bracket too many, which is no regular expression for this validator.
+    let language = &mut schema["definitions"]["run"]["properties"]["language"];
+    language.as_object_mut().unwrap().remove("pattern").unwrap();
+    schema
 }
 
 #[test]
