@@ -42,9 +42,9 @@ def programs():
 
 
 def unstable_functions():
-    import tomllib
-    with open(os.path.join(ROOT, "data", "unstable-functions.toml"), "rb") as handle:
-        return dict((entry["name"], entry) for entry in tomllib.load(handle)["function"])
+    from registry_file import unstable_functions
+
+    return unstable_functions(ROOT)
 
 
 class Asking:

@@ -46,9 +46,9 @@ def programs(library):
 
 def unstable_functions():
     """The registry, which the program hands to the runtime with its plan."""
-    import tomllib
-    with open(os.path.join(ROOT, "data", "unstable-functions.toml"), "rb") as handle:
-        return dict((entry["name"], entry) for entry in tomllib.load(handle)["function"])
+    from registry_file import unstable_functions
+
+    return unstable_functions(ROOT)
 
 
 def marked_line(file):

@@ -18,11 +18,8 @@ struct Embedded;
 /// The package that workers import.
 pub const WORKER: &str = "fissure_worker";
 const BOOTSTRAP: &str = "fissure_worker/bootstrap.py";
-/// Data that the worker's files read, by the name they ask for.
-const DATA: [(&str, &str); 1] = [(
-    "data/equivalents.toml",
-    include_str!("../../../data/equivalents.toml"),
-)];
+/// The table of functions, by the name that `functions.py` asks for.
+const FUNCTIONS: &str = "data/functions.json";
 
 /// The text of one file, by its path below `python/`.
 ///
@@ -62,7 +59,10 @@ pub(crate) fn bootstrap() -> String {
 /// What the bootstrap imports from: the worker's package, and its data.
 pub(crate) fn worker_sources() -> BTreeMap<String, String> {
     let mut sources = python_package(WORKER);
-    sources.extend(DATA.map(|(name, text)| (name.to_owned(), text.to_owned())));
+    sources.insert(
+        FUNCTIONS.to_owned(),
+        fissure_functions::worker_json().to_owned(),
+    );
     sources
 }
 

@@ -1,10 +1,12 @@
 //! The oracles in Python: each finds its planted defect and is silent on the correct twin, and what
 //! must never be reported is not.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
+use fissure_functions::Property;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
@@ -120,6 +122,40 @@ fn what_must_never_be_reported_is_not_and_its_counterpart_is() {
     for one in told {
         let expected = usize::from(one.name.starts_with("reported"));
         assert_eq!(one.reports.len(), expected, "{} on {one:?}", one.oracle);
+    }
+}
+
+#[test]
+fn a_function_made_wrong_is_reported_however_its_name_looks() {
+    let Some(told) = told("functions.py") else {
+        return;
+    };
+    assert!(told.len() > 40, "{}", told.len());
+    for one in told {
+        let expected = usize::from(one.name.starts_with("reported"));
+        assert_eq!(one.reports.len(), expected, "{} on {one:?}", one.oracle);
+    }
+}
+
+/// What Python and Rust answer to the same questions about functions.
+#[test]
+fn the_table_of_functions_says_the_same_in_both_languages() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/comparing");
+    let root = fissure_testing::root();
+    let Some(text) = printed(&folder.join("table.py"), &[root.as_os_str()]) else {
+        return;
+    };
+    let answers: BTreeMap<String, Vec<String>> = serde_json::from_str(&text).expect("JSON");
+    assert!(answers.len() > 1000, "{}", answers.len());
+    let table = fissure_functions::functions();
+    for (path, properties) in answers {
+        let mut expected: Vec<&str> = Property::ALL
+            .iter()
+            .filter(|&&property| table.has(&path, property))
+            .map(|property| property.name())
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(properties, expected, "{path}");
     }
 }
 

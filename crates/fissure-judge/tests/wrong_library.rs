@@ -92,7 +92,7 @@ fn correct_calls_that_look_like_defects_are_not_reported() {
 }
 
 #[test]
-fn the_table_of_equivalent_functions_is_toml_and_names_what_exists() {
+fn the_twins_in_numpy_name_what_exists_and_are_given_all_arguments() {
     let Some(told) = told::<Table>("table.py", &[]) else {
         return;
     };

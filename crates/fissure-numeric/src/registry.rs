@@ -1,180 +1,88 @@
 //! The registry of unstable functions.
 //!
-//! The data is `data/unstable-functions.toml`, embedded into the program; the head of that file
-//! explains its fields. Everything else asks the registry by the name a program wrote (a resolved
+//! The data is the table of functions (`data/functions`), whose README explains its fields. Everything else asks the registry by the name a program wrote (a resolved
 //! dotted name, a method, an operator) and gets the one canonical function behind it.
 
 pub(crate) mod elsewhere;
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-const EMBEDDED: &str = include_str!("../../../data/unstable-functions.toml");
-
-/// Why a registry file is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistryError {
-    #[error("failed to read the registry of unstable functions: {0}")]
-    Syntax(#[from] toml::de::Error),
-    #[error("registry function `{function}`: {problem}")]
-    Invalid { function: String, problem: String },
-}
-
-/// A floating-point type with failure regions of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Precision {
-    F16,
-    Bf16,
-    F32,
-    F64,
-}
-
-impl Precision {
-    pub const ALL: [Precision; 4] = [
-        Precision::F16,
-        Precision::Bf16,
-        Precision::F32,
-        Precision::F64,
-    ];
-
-    /// The largest finite value, rounded to the nine digits of the registry file (which may lie a
-    /// little above the exact one).
-    pub fn maximum(self) -> f64 {
-        match self {
-            Precision::F16 => 65504.0,
-            Precision::Bf16 => 3.389_531_39e38,
-            Precision::F32 => 3.402_823_47e38,
-            Precision::F64 => f64::MAX,
-        }
-    }
-}
-
-/// What group of operations a function belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Family {
-    Elementwise,
-    Reduction,
-    Loss,
-    Normalisation,
-    #[serde(rename = "linear algebra")]
-    LinearAlgebra,
-    Distance,
-    Distribution,
-    Cast,
-}
-
-/// The quantity that a soft assertion drives towards failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Objective {
-    Interval,
-    Power,
-    Ratio,
-    Origin,
-    Magnitude,
-    Cancellation,
-    Norm,
-    Spread,
-    Gap,
-    Mask,
-    Count,
-    Matmul,
-    Conditioning,
-    Spectrum,
-    Cast,
-}
-
-/// An oracle that can see a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Oracle {
-    Nonfinite,
-    Range,
-    Rewrite,
-    StableAlgorithm,
-    OtherFramework,
-    WiderFloat,
-    GradientNonfinite,
-    HiddenNonfinite,
-    AbsorbedEpsilon,
-    Cancellation,
-    Wraparound,
-    LowPrecision,
-}
-
-impl fmt::Display for Oracle {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Oracle::Nonfinite => "nonfinite",
-            Oracle::Range => "range",
-            Oracle::Rewrite => "rewrite",
-            Oracle::StableAlgorithm => "stable_algorithm",
-            Oracle::OtherFramework => "other_framework",
-            Oracle::WiderFloat => "wider_float",
-            Oracle::GradientNonfinite => "gradient_nonfinite",
-            Oracle::HiddenNonfinite => "hidden_nonfinite",
-            Oracle::AbsorbedEpsilon => "absorbed_epsilon",
-            Oracle::Cancellation => "cancellation",
-            Oracle::Wraparound => "wraparound",
-            Oracle::LowPrecision => "low_precision",
-        })
-    }
-}
+pub use fissure_functions::{Family, Objective, Oracle, Precision, Region};
+use fissure_functions::{Unstable, functions};
+use serde::Serialize;
 
 /// The mathematical range of a function's result.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MathematicalRange {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
 }
 
-/// Where the probe of a function fails in one precision; closed intervals, ascending.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Region {
-    pub nonfinite: Vec<[f64; 2]>,
-    pub gradient_nonfinite: Vec<[f64; 2]>,
-    /// Narrow intervals (poles) that the file leaves out.
-    #[serde(default)]
-    pub omitted: usize,
-}
-
 /// One unstable function.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Function {
     pub name: String,
     pub family: Family,
     pub objective: Objective,
-    #[serde(default)]
     arithmetic: bool,
     pub torch: Vec<String>,
-    #[serde(default)]
     pub modules: Vec<String>,
-    #[serde(default)]
     pub numpy: Vec<String>,
-    #[serde(default)]
     pub operators: Vec<String>,
     pub arguments: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<MathematicalRange>,
     pub oracles: Vec<Oracle>,
-    #[serde(default)]
     pub rewrites: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     pub probe: String,
     pub regions: BTreeMap<Precision, Region>,
 }
 
 impl Function {
+    /// An entry of the table, with the names and the range of the functions that it speaks of.
+    fn new(entry: &Unstable) -> Function {
+        let table = functions();
+        let members: Vec<_> = entry
+            .functions
+            .iter()
+            .filter_map(|it| table.get(it))
+            .collect();
+        let also = |root: &str| -> Vec<String> {
+            let of_library = entry.also.iter().filter(|name| name.starts_with(root));
+            of_library.cloned().collect()
+        };
+        let modules = members.iter().flat_map(|it| it.modules.iter().cloned());
+        let range = table.get(&entry.name).and_then(|it| it.range.as_ref());
+        Function {
+            name: entry.name.clone(),
+            family: entry.family,
+            objective: entry.objective,
+            arithmetic: entry.arithmetic,
+            torch: (members.iter().flat_map(|it| it.torch_names()))
+                .chain(also("torch."))
+                .collect(),
+            modules: modules.collect(),
+            numpy: (members.iter().flat_map(|it| it.numpy.iter().cloned()))
+                .chain(also("numpy."))
+                .collect(),
+            operators: entry.operators.clone(),
+            arguments: entry.arguments.clone(),
+            range: range.map(|range| MathematicalRange {
+                low: range.low,
+                high: range.high,
+            }),
+            oracles: entry.oracles.clone(),
+            rewrites: entry.rewrites.clone(),
+            note: entry.note.clone(),
+            probe: entry.probe.clone(),
+            regions: entry.regions.clone(),
+        }
+    }
+
     /// Every dotted name under which programs call it.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         self.torch
@@ -191,12 +99,6 @@ impl Function {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RegistryFile {
-    function: Vec<Function>,
-}
-
 /// All unstable functions and the ways to look one up.
 #[derive(Clone, Debug)]
 pub struct Registry {
@@ -210,16 +112,6 @@ pub struct Registry {
 impl Registry {
     /// The registry that ships with the program.
     pub fn embedded() -> Registry {
-        Registry::from_toml(EMBEDDED)
-            .expect("the embedded registry is valid: a test loads it from the same file")
-    }
-
-    /// Reads and validates a registry file.
-    pub fn from_toml(text: &str) -> Result<Registry, RegistryError> {
-        let file: RegistryFile = toml::from_str(text)?;
-        for function in &file.function {
-            validate(function)?;
-        }
         let mut registry = Registry {
             functions: Vec::new(),
             by_alias: HashMap::new(),
@@ -227,32 +119,17 @@ impl Registry {
             by_operator: HashMap::new(),
             by_short_name: HashMap::new(),
         };
-        for function in file.function {
-            registry.insert(function)?;
+        for entry in functions().unstable() {
+            registry.insert(Function::new(entry));
         }
-        Ok(registry)
+        registry
     }
 
-    fn insert(&mut self, function: Function) -> Result<(), RegistryError> {
+    /// The table has checked that no function is in two entries; of further names the first counts.
+    fn insert(&mut self, function: Function) {
         let index = self.functions.len();
-        let refuse = |problem: String| RegistryError::Invalid {
-            function: function.name.clone(),
-            problem,
-        };
-        if self
-            .functions
-            .iter()
-            .any(|other| other.name == function.name)
-        {
-            return Err(refuse("is listed twice".to_owned()));
-        }
         for alias in function.aliases() {
-            if let Some(other) = self.by_alias.insert(alias.to_owned(), index) {
-                let other = &self.functions[other].name;
-                return Err(refuse(format!(
-                    "the name `{alias}` already belongs to `{other}`"
-                )));
-            }
+            self.by_alias.entry(alias.to_owned()).or_insert(index);
             if let Some(method) = method_name(alias) {
                 self.by_method.entry(method.to_owned()).or_insert(index);
             }
@@ -264,14 +141,11 @@ impl Registry {
             }
         }
         for operator in &function.operators {
-            if self.by_operator.insert(operator.clone(), index).is_some() {
-                return Err(refuse(format!("the operator `{operator}` is taken")));
-            }
+            self.by_operator.entry(operator.clone()).or_insert(index);
         }
         // A canonical name always means itself.
         self.by_short_name.insert(function.name.clone(), index);
         self.functions.push(function);
-        Ok(())
     }
 
     pub fn functions(&self) -> &[Function] {
@@ -334,65 +208,6 @@ fn method_name(alias: &str) -> Option<&str> {
         .strip_prefix("torch.Tensor.")
         .or_else(|| alias.strip_prefix("numpy.ndarray."))
         .filter(|name| !name.starts_with("__"))
-}
-
-fn validate(function: &Function) -> Result<(), RegistryError> {
-    let refuse = |problem: String| {
-        Err(RegistryError::Invalid {
-            function: function.name.clone(),
-            problem,
-        })
-    };
-    if function.name.is_empty() {
-        return refuse("has no name".to_owned());
-    }
-    if function.torch.is_empty() {
-        return refuse("has no torch name".to_owned());
-    }
-    if function.arguments.is_empty() {
-        return refuse("names no argument that matters".to_owned());
-    }
-    if function.oracles.is_empty() {
-        return refuse("names no oracle".to_owned());
-    }
-    if function.regions.is_empty() {
-        return refuse("has no failure regions".to_owned());
-    }
-    for (alias, prefix) in function
-        .torch
-        .iter()
-        .chain(&function.modules)
-        .map(|alias| (alias, "torch."))
-        .chain(function.numpy.iter().map(|alias| (alias, "numpy.")))
-    {
-        if !alias.starts_with(prefix) {
-            return refuse(format!("the name `{alias}` does not start with `{prefix}`"));
-        }
-    }
-    if let Some(MathematicalRange {
-        low: Some(low),
-        high: Some(high),
-    }) = function.range
-        && low >= high
-    {
-        return refuse(format!("the range [{low}, {high}] is empty"));
-    }
-    for (precision, region) in &function.regions {
-        for intervals in [&region.nonfinite, &region.gradient_nonfinite] {
-            let mut end_of_previous = f64::NEG_INFINITY;
-            for &[start, end] in intervals {
-                let limit = precision.maximum();
-                let ordered = start <= end && start > end_of_previous;
-                if !ordered || start < -limit || end > limit {
-                    return refuse(format!(
-                        "the interval [{start:e}, {end:e}] of {precision:?} is not valid"
-                    ));
-                }
-                end_of_previous = end;
-            }
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

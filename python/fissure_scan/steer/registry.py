@@ -1,6 +1,6 @@
 """The registry of unstable functions as the runtime sees it.
 
-The facts come from `data/unstable-functions.toml` with the plan; nothing here repeats them. What a
+The facts come from `data/functions` with the plan; nothing here repeats them. What a
 running library reports under a more special name (`conv2d`, `addmm`) is looked up under the name of
 the function it belongs to.
 """

@@ -4,16 +4,11 @@ import copy
 import inspect
 import time
 
+from fissure_worker import functions
 from fissure_worker.oracles import compare, foreign, promote
 from fissure_worker.oracles.arguments import Arguments, from_parts
 from fissure_worker.oracles.referee import Referee
 
-#: Functions that are documented to differ from one run to the next: they return memory that nobody
-#: has written, addresses, times or seeds. Two runs of them may well agree by chance.
-DIFFERS = frozenset(
-    "empty empty_like empty_permuted empty_strided new_empty new_empty_strided resize resize_as "
-    "seed data_ptr storage untyped_storage memory_address id time is_shared getpid".split()
-)
 #: Characters of what was observed and what was expected.
 TEXT_LIMIT = 600
 
@@ -137,6 +132,18 @@ class Call:
 
     # What is known about it.
 
+    def has(self, word):
+        """The table of functions says this of it."""
+        function = self.function
+        return function is not None and word in function.properties
+
+    @property
+    def function(self):
+        """Its row in the table of functions, or None."""
+        if "function" not in self._cache:
+            self._cache["function"] = functions.find(self.path, self.target)
+        return self._cache["function"]
+
     @property
     def is_layer(self):
         return self.used.layer is not None
@@ -166,7 +173,7 @@ class Call:
     @property
     def differs(self):
         """Documented to give something else each time."""
-        return self.path.rpartition(".")[2].rstrip("_") in DIFFERS
+        return self.has("uninitialised") or self.has("varies")
 
     @property
     def has_generator(self):

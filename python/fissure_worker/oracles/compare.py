@@ -5,30 +5,8 @@ tolerance of the element type. The first difference found is the answer, togethe
 of ordinary library code that show it again.
 """
 
-#: (relative, absolute), as `torch.testing` has them.
-TOLERANCES = {
-    "float16": (1e-3, 1e-5),
-    "bfloat16": (1.6e-2, 1e-5),
-    "float32": (1.3e-6, 1e-5),
-    "float64": (1e-7, 1e-7),
-    "complex32": (1e-3, 1e-5),
-    "complex64": (1.3e-6, 1e-5),
-    "complex128": (1e-7, 1e-7),
-    "float8_e4m3fn": (0.13, 1e-2),
-    "float8_e5m2": (0.25, 1e-2),
-}
-#: Lower precision first.
-PRECISION = (
-    "float8_e5m2",
-    "float8_e4m3fn",
-    "bfloat16",
-    "float16",
-    "complex32",
-    "float32",
-    "complex64",
-    "float64",
-    "complex128",
-)
+from fissure_worker import dtypes
+
 #: Results are searched to this depth.
 DEPTH = 4
 
@@ -65,10 +43,7 @@ def is_complex(value):
 def tolerance(*values):
     """(relative, absolute) of the least precise of some tensors."""
     names = [dtype_name(value) for value in values if is_tensor(value) and is_inexact(value)]
-    for name in PRECISION:
-        if name in names:
-            return TOLERANCES[name]
-    return TOLERANCES["float64"]
+    return (dtypes.least_precise(names) or dtypes.INEXACT["float64"]).tolerance
 
 
 def plain(value):

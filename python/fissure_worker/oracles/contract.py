@@ -2,7 +2,7 @@
 
 # What it does
 
-Knows, by name, what holds for every result of well-known functions whatever the input, and checks
+Knows, from the table of functions, what holds for every result of well-known functions whatever the input, and checks
 it: ranges (a sigmoid lies in [0, 1], a variance is not negative), sums (softmax adds up to 1 along
 its dimension), order (exp rises, sort sorts), and identities (rounding what is rounded changes
 nothing, flipping twice gives the input back, `maximum(a, b)` is `maximum(b, a)`, tanh is odd).
@@ -38,114 +38,23 @@ ONLY = ("torch",)
 PI = 3.141592653589793
 INFINITY = float("inf")
 
-#: name: (lowest, highest) of every element.
-RANGES = {
-    "sigmoid": (0, 1),
-    "expit": (0, 1),
-    "hardsigmoid": (0, 1),
-    "softmax": (0, 1),
-    "softmin": (0, 1),
-    "ndtr": (0, 1),
-    "log_softmax": (-INFINITY, 0),
-    "logsigmoid": (-INFINITY, 0),
-    "log_ndtr": (-INFINITY, 0),
-    "exp": (0, INFINITY),
-    "exp2": (0, INFINITY),
-    "expm1": (-1, INFINITY),
-    "erf": (-1, 1),
-    "erfc": (0, 2),
-    "tanh": (-1, 1),
-    "softsign": (-1, 1),
-    "sin": (-1, 1),
-    "cos": (-1, 1),
-    "sinc": (-0.21723362821122166, 1),
-    "cosine_similarity": (-1, 1),
-    "corrcoef": (-1, 1),
-    "sign": (-1, 1),
-    "frac": (-1, 1),
-    "atan": (-PI / 2, PI / 2),
-    "arctan": (-PI / 2, PI / 2),
-    "atan2": (-PI, PI),
-    "arctan2": (-PI, PI),
-    "asin": (-PI / 2, PI / 2),
-    "arcsin": (-PI / 2, PI / 2),
-    "acos": (0, PI),
-    "arccos": (0, PI),
-    "cosh": (1, INFINITY),
-    "acosh": (0, INFINITY),
-    "arccosh": (0, INFINITY),
-    "abs": (0, INFINITY),
-    "absolute": (0, INFINITY),
-    "square": (0, INFINITY),
-    "sqrt": (0, INFINITY),
-    "rsqrt": (0, INFINITY),
-    "relu": (0, INFINITY),
-    "relu6": (0, 6),
-    "var": (0, INFINITY),
-    "std": (0, INFINITY),
-    "nanvar": (0, INFINITY),
-    "nanstd": (0, INFINITY),
-    "norm": (0, INFINITY),
-    "vector_norm": (0, INFINITY),
-    "matrix_norm": (0, INFINITY),
-    "hypot": (0, INFINITY),
-    "dist": (0, INFINITY),
-    "cdist": (0, INFINITY),
-    "pdist": (0, INFINITY),
-    "pairwise_distance": (0, INFINITY),
-    "mse_loss": (0, INFINITY),
-    "l1_loss": (0, INFINITY),
-    "huber_loss": (0, INFINITY),
-    "smooth_l1_loss": (0, INFINITY),
-    "svdvals": (0, INFINITY),
-    "i0": (1, INFINITY),
-    "entr": (-INFINITY, 0.36787944117144233),
-}
-#: Arguments with which the ranges above do not hold.
+#: Arguments with which the ranges of the table do not hold.
 BREAKS_RANGE = frozenset("correction ddof weight unbiased beta".split())
-#: A larger input never gives a smaller result.
-RISING = frozenset(
-    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sigmoid expit tanh erf atan arctan asin arcsin "
-    "asinh arcsinh sinh atanh arctanh relu relu6 floor ceil trunc fix round sign logsigmoid "
-    "hardsigmoid softsign ndtr log_ndtr logit acosh arccosh erfinv".split()
-)
-#: A second time changes nothing.
-IDEMPOTENT = frozenset(
-    "round floor ceil trunc fix rint abs absolute fabs relu relu6 hardtanh sign sgn clamp clip triu "
-    "tril nan_to_num real msort positive".split()
-)
-#: A second time undoes the first.
-INVOLUTION = frozenset(
-    "neg negative flip fliplr flipud t conj conj_physical logical_not bitwise_not transpose "
-    "swapaxes swapdims".split()
-)
-#: The two arguments may change places.
-COMMUTATIVE = frozenset(
-    "add mul multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and "
-    "bitwise_or bitwise_xor eq ne equal not_equal hypot gcd lcm logaddexp logaddexp2 "
-    "dist".split()
-)
-#: f(-x) is -f(x), f(-x) is f(x).
-ODD = frozenset(
-    "sin tan tanh sinh asin arcsin atan arctan asinh arcsinh atanh arctanh erf erfinv cbrt neg "
-    "negative sign trunc fix softsign tanhshrink".split()
-)
-EVEN = frozenset("cos cosh abs absolute square sinc i0 i0e".split())
-
-
 def check(call):
-    name = call.path.rpartition(".")[2].rstrip("_").lower()
+    function = call.function
+    if function is None:
+        return
     result = call.baseline
-    if name == "sort" and isinstance(result, tuple) and len(result) == 2:
+    if call.has("sorted") and isinstance(result, tuple) and len(result) == 2:
         yield from sorted_values(call)
-    if not usable(result) or call.random or "quantized" in call.path:
+    if not usable(result) or call.random or "quantized" in call.path.split("."):
         return
     if compare.is_complex(result) or any(
         compare.is_complex(tensor) for _, tensor in call.tensors(call.used)
     ):
         return
     for test in (in_range, sums_to_one, rising, identities):
-        yield from test(call, name, result)
+        yield from test(call, function, result)
 
 
 def usable(result):
@@ -159,10 +68,10 @@ def claim(call, detail, expected, lines):
     return Report(detail, "", expected, source)
 
 
-def in_range(call, name, result):
-    if name not in RANGES or BREAKS_RANGE & names_of(call) or not result.is_floating_point():
+def in_range(call, function, result):
+    if function.range is None or BREAKS_RANGE & names_of(call) or not result.is_floating_point():
         return
-    low, high = RANGES[name]
+    low, high = function.range
     slack = 8 * call.library.finfo(result.dtype).eps
     outside = result.detach()
     outside = (outside < low - slack * abs(low or 1)) | (outside > high + slack * abs(high or 1))
@@ -197,9 +106,9 @@ def names_of(call):
     return found
 
 
-def sums_to_one(call, name, result):
+def sums_to_one(call, function, result):
     """Softmax along its dimension; a dimension that is left to the library is not guessed."""
-    if name not in ("softmax", "softmin", "log_softmax") or not result.is_floating_point():
+    if function.sums is None or not result.is_floating_point():
         return
     place = None
     for candidate, value in call.used.values(call.parameter):
@@ -208,7 +117,7 @@ def sums_to_one(call, name, result):
             place = candidate
     if place is None or not result.numel():
         return
-    values = "{call}.detach().double()" + (".exp()" if name == "log_softmax" else "")
+    values = "{call}.detach().double()" + (".exp()" if function.sums == "exp one" else "")
     yield claim(
         call,
         "does not sum to one",
@@ -233,9 +142,9 @@ def only_tensor(call):
     return place if place.keys in ((0,), ("input",), ("x",)) else None
 
 
-def rising(call, name, result):
+def rising(call, function, result):
     place = only_tensor(call)
-    if name not in RISING or place is None or call.is_layer or not result.is_floating_point():
+    if not call.has("rising") or place is None or call.is_layer or not result.is_floating_point():
         return
     if result.shape != call.used.get(place).shape or result.numel() < 2 or len(names_of(call)) > 1:
         return
@@ -281,21 +190,21 @@ def sorted_values(call):
     )
 
 
-def identities(call, name, result):
+def identities(call, function, result):
     """What needs a second call."""
     place = only_tensor(call)
     if place is not None and not call.is_layer:
-        if name in IDEMPOTENT:
+        if call.has("idempotent"):
             yield from second(call, "not idempotent", place, "{call}", "%s")
-        if name in INVOLUTION:
+        if call.has("involution"):
             yield from second(call, "not undone by a second time", place, "{call}", None)
         floating = result.is_floating_point() and call.used.get(place).is_floating_point()
         if floating and len(names_of(call)) == 1:
-            if name in ODD:
+            if call.has("odd"):
                 yield from mirrored(call, "not odd", place, "-")
-            if name in EVEN:
+            if call.has("even"):
                 yield from mirrored(call, "not even", place, "")
-    if name in COMMUTATIVE and not call.used.keywords and len(call.used.positional) == 2:
+    if call.has("commutative") and not call.used.keywords and len(call.used.positional) == 2:
         if all(compare.is_torch(value) for value in call.used.positional):
             yield from swapped(call)
 

@@ -34,11 +34,6 @@ from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.locality import local
 
 PRICE = 8
-#: Parts of names of functions for which the number of a row means something.
-POSITIONAL = (
-    "tril triu diag scatter index put take mask eye roll narrow select slice gather pad vander "
-    "meshgrid cartesian block kron strided window split chunk cum flip rot90 sort fold embedding_bag"
-).split()
 #: Elements from which PyTorch shares work between threads.
 SHARED = 1 << 15
 
@@ -78,8 +73,7 @@ def second_run(call):
 
 def single_rows(call):
     """Rows of a batch alone."""
-    name = call.path.rpartition(".")[2].rstrip("_")
-    if any(word in name for word in POSITIONAL):
+    if call.has("about position"):
         return None
     leaf = call.baseline
     if not is_dense(leaf) or leaf.dim() < 2 or leaf.shape[0] < 3:

@@ -1,25 +1,10 @@
-"""The table of functions that several libraries have, `data/equivalents.toml`.
-
-The interpreters that Fissure works in may be too old to have a reader of TOML, so the small part of
-it that the table uses is read here.
-"""
+"""Functions that several libraries have, `data/functions/twins.toml`: calls bound to their forms."""
 
 import ast
-import os
 
 #: More arguments than this are bound by name only, where the parameters have other names than those
 #: of PyTorch: there may be others between those that the table names.
 POSITIONAL = 2
-
-
-def text():
-    """The table; from the checkout when this file is run from there."""
-    embedded = getattr(globals().get("__loader__"), "sources", None)
-    if embedded is not None:
-        return embedded["data/equivalents.toml"]
-    folder = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(folder, "../../../data/equivalents.toml")) as stream:
-        return stream.read()
 
 
 class Form:
@@ -88,27 +73,10 @@ def dotted(node):
     return node.id
 
 
-def parse(table):
-    """Rows as dictionaries: strings, lists of strings, numbers and truth values."""
-    rows = []
-    for line in table.splitlines():
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        if line == "[[equivalent]]":
-            rows.append({})
-            continue
-        key, _, value = line.partition(" = ")
-        rows[-1][key] = {"true": True, "false": False}.get(value)
-        if rows[-1][key] is None:
-            rows[-1][key] = ast.literal_eval(value)
-    return rows
-
-
-def index(table, library):
+def index(rows, library):
     """`{path: [(form, row)]}` for the functions of one library."""
     found = {}
-    for row in parse(table):
+    for row in rows:
         if library in row:
             form = Form(row[library])
             if library != "torch" and "torch" in row:

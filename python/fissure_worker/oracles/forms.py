@@ -41,10 +41,6 @@ ONLY = ("torch",)
 WRITES = ("in-place", "inplace", "in place", "modif", "updat", "overwrit", "mutat")
 #: Parameters that are there to be written to.
 WRITTEN = ("running", "out", "max_norm", "inplace", "buffer", "moving", "hx")
-#: The method's object is not the function's first argument.
-OTHER_ORDER = ("where",)
-#: Their result is whatever was in the memory.
-UNWRITTEN = ("empty", "new_empty", "resize")
 #: Paths whose function takes no `out`, found by asking once.
 WITHOUT_OUT = set()
 
@@ -53,7 +49,7 @@ def check(call):
     if call.is_layer or not compare.is_torch(first_tensor(call.baseline)) or call.random:
         return
     name = call.path.rpartition(".")[2]
-    if name.startswith(UNWRITTEN):
+    if call.has("uninitialised"):
         return
     if not name.endswith("_"):
         yield from changed_arguments(call)
@@ -254,7 +250,7 @@ def method(call, name):
         return
     found = getattr(call.library.Tensor, name, None)
     owner = "torch" if getattr(found, "__module__", None) is None else found.__module__
-    if found is None or owner.split(".")[0] != parent or name in OTHER_ORDER:
+    if found is None or owner.split(".")[0] != parent or call.has("other receiver"):
         return
     lines = ["{build}", "expected = {call}", "{build}"]
     lines.append("observed = arguments[0].%s(*arguments[1:], **keywords)" % name)

@@ -32,29 +32,11 @@ expected  2.5 (central differences)
 
 from fissure_worker.oracles import compare
 from fissure_worker.oracles.call import Report
+from fissure_worker.oracles.indices import writes_twice
 
 PRICE = 24
 ONLY = ("torch",)
 
-#: Functions of one triangle, or defined up to a factor: a random direction leaves their domain. And
-#: unpooling, whose page leaves open what repeated indices mean.
-RESTRICTED = (
-    "cholesky",
-    "eig",
-    "svd",
-    "ldl",
-    "lobpcg",
-    "ormqr",
-    "orgqr",
-    "householder",
-    "triangular",
-    "pca_lowrank",
-    "qr",
-    "geqrf",
-    "lu",
-    "matrix_rank",
-    "unpool",
-)
 #: Words of a documentation that promises no gradient.
 NO_GRADIENT = ("detach", "no gradient", "not differentiable", "stop_gradient", "non-differentiable")
 #: Several elements written to one place: which of them wins is open, and with it the derivative.
@@ -73,15 +55,14 @@ TOLERANCE = 1e-3
 
 
 def check(call):
-    name = call.path.rpartition(".")[2].lower()
-    if call.library.__name__ != "torch" or any(word in name for word in RESTRICTED):
+    if call.library.__name__ != "torch" or call.has("restricted gradient"):
         return
     if any(word in (call.target.__doc__ or "").lower() for word in NO_GRADIENT + OPEN):
         return
     if any(call.used.keywords.get(word) for word in ("hermitian", "symmetric")):
         return
     places = differentiable(call)
-    if not places or call.random or call.mutates:
+    if not places or call.random or call.mutates or writes_twice(call, call.used):
         return
     for place in places:
         yield from one_argument(call, place)

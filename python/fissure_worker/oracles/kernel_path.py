@@ -29,7 +29,6 @@ exp(x)[6] != exp(x[6:])[0]   # for a tensor of 7 elements
 """
 
 from fissure_worker.oracles import compare
-from fissure_worker.oracles.determinism import POSITIONAL
 from fissure_worker.oracles.locality import independent, local, moves
 
 PRICE = 12
@@ -113,8 +112,7 @@ def elementwise_places(call):
     if not compare.is_torch(result) or str(result.layout) != "torch.strided":
         return None
     # `index_copy` with one index leaves all other elements as they are, and looks like it.
-    name = call.path.rpartition(".")[2]
-    if any(word in name for word in POSITIONAL):
+    if call.has("about position"):
         return None
     count = result.numel()
     if not 2 <= count <= LIMIT or result.is_quantized or call.is_layer and call.draws:

@@ -27,17 +27,9 @@ torch.foo(x) != torch.foo(x.t().contiguous().t())
 """
 
 from fissure_worker.oracles import compare, foreign
+from fissure_worker.oracles.indices import writes_twice
 
 PRICE = 8
-#: Their result is defined by strides or storage.
-ABOUT_LAYOUT = frozenset(
-    "as_strided as_strided_ as_strided_copy as_strided_scatter stride storage_offset data_ptr "
-    "is_contiguous storage untyped_storage view empty_like empty_strided set_ resize_ resize_as_ "
-    "view_as is_set_to element_size contiguous flatten ravel reshape dim_order frombuffer "
-    "from_numpy numpy to_dlpack from_dlpack new_empty_strided".split()
-)
-#: Where an index comes twice one of the writes counts, and which is not defined.
-WRITES = frozenset("put index_put index_copy scatter".split())
 #: Words of a message that refuses a layout.
 LAYOUT_WORDS = ("stride", "contiguous", "layout", "memory format", "overlap", "storage")
 #: Larger tensors are left alone.
@@ -48,11 +40,10 @@ unavailable = foreign.unread
 
 
 def check(call):
-    function = call.path.rpartition(".")[2]
-    if function in ABOUT_LAYOUT or call.random or call.mutates:
+    if call.has("about layout") or call.random or call.mutates:
         return
     arguments = call.build()
-    if function.rstrip("_") in WRITES and repeats(call, arguments):
+    if writes_twice(call, arguments):
         return
     for place, tensor in call.tensors(arguments):
         if compare.count(tensor) > LIMIT:
@@ -72,17 +63,6 @@ def about_layout(report):
     """The call refuses the layout and says so."""
     text = report.observed.lower()
     return "raises" in report.detail and any(word in text for word in LAYOUT_WORDS)
-
-
-def repeats(call, arguments):
-    """A whole number comes twice in one tensor, or it cannot be told."""
-    for _, tensor in call.tensors(arguments):
-        if not compare.is_torch(tensor):
-            return True
-        whole = not tensor.is_floating_point() and not tensor.is_complex()
-        if whole and tensor.unique().numel() < tensor.numel():
-            return True
-    return False
 
 
 def variants(place, tensor):

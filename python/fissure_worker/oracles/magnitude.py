@@ -1,15 +1,8 @@
 """Are the numbers of an input of ordinary size? An overflow on the way explains a NaN."""
 
+from fissure_worker import dtypes
 from fissure_worker.oracles import compare
 
-LARGEST = {
-    "float16": 65504.0,
-    "bfloat16": 3.3895e38,
-    "float32": 3.4028e38,
-    "float64": 1.797e308,
-    "complex64": 3.4028e38,
-    "complex128": 1.797e308,
-}
 #: A setting beyond this is no sensible exponent, factor or temperature.
 LARGE_SETTING = 1024.0
 
@@ -19,7 +12,8 @@ def is_ordinary(call, arguments, finite):
     small that its reciprocal does; with `finite`, no NaN and no infinity either. Integers count as
     `float32`, which they become as soon as they meet a float."""
     values = [value for _, value in arguments.values(call.parameter)]
-    asked = min([LARGEST["float64"]] + [LARGEST[name] for name in map(type_named, values) if name])
+    names = [name for name in map(type_named, values) if name]
+    asked = min(dtypes.INEXACT[name].largest for name in names + ["float64"])
     for value in values:
         if compare.is_tensor(value):
             if not is_ordinary_tensor(value, finite, asked):
@@ -35,17 +29,17 @@ def type_named(value):
     if compare.is_tensor(value) or isinstance(value, (str, int, float, list, tuple, dict)):
         return None
     name = str(getattr(value, "name", value)).rpartition(".")[2]
-    return name if name in LARGEST else None
+    return name if name in dtypes.INEXACT else None
 
 
 def is_ordinary_tensor(value, finite, asked):
     name = compare.dtype_name(value)
-    if name not in LARGEST and not name.startswith(("int", "uint")):
+    if name not in dtypes.INEXACT and not name.startswith(("int", "uint")):
         return True
     if compare.count(value) == 0:
         # The mean of nothing is NaN by definition.
         return not finite
-    largest = min(LARGEST.get(name, LARGEST["float32"]), asked)
+    largest = min(dtypes.INEXACT.get(name, dtypes.INEXACT["float32"]).largest, asked)
     size = abs(compare.wide(compare.plain(value)[0])[0])
     if finite and bool((~(size < float("inf"))).any()):
         return False

@@ -49,36 +49,6 @@ RISE = 2.5
 LEAST_LONG = 5e-3
 #: More elements than this are not made even longer.
 LARGEST = 1 << 16
-#: Known to cost more than their input has elements.
-SUPERLINEAR = (
-    "linalg",
-    "matrix",
-    "svd",
-    "qr",
-    "lu",
-    "cholesky",
-    "inverse",
-    "pinverse",
-    "det",
-    "eig",
-    "lstsq",
-    "lobpcg",
-    "matmul",
-    "kron",
-    "chain",
-    "cdist",
-    "pdist",
-    "cov",
-    "corrcoef",
-    "attention",
-    "einsum",
-    "tensordot",
-    "lowrank",
-    "householder",
-    "ormqr",
-    "geqrf",
-    "triangular",
-)
 
 
 def check(call):
@@ -88,7 +58,7 @@ def check(call):
     if not tensors or any(str(it.layout) != "torch.strided" for _, it in tensors):
         return
     yield from by_precision(call, tensors)
-    if not any(word in call.path for word in SUPERLINEAR):
+    if not call.has("superlinear"):
         yield from by_length(call, tensors)
 
 

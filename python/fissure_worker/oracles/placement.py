@@ -31,7 +31,7 @@ from fissure_worker.oracles import compare, foreign
 from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.magnitude import is_ordinary
 from fissure_worker.oracles.referee import part
-from fissure_worker.oracles.reference64 import ABOUT_DTYPE, source
+from fissure_worker.oracles.reference64 import source
 
 PRICE = 3
 
@@ -40,8 +40,7 @@ unavailable = foreign.unread
 
 
 def check(call):
-    name = call.path.rpartition(".")[2].rstrip("_")
-    if name in ABOUT_DTYPE or call.random or not is_ordinary(call, call.build(), finite=False):
+    if call.has("about dtype") or call.random or not is_ordinary(call, call.build(), finite=False):
         return
     reference = call.referee.reference
     if reference is None:

@@ -1,17 +1,10 @@
 """The same call in `float64`: what a result in a lower precision is measured by."""
 
+from fissure_worker import dtypes
 from fissure_worker.oracles import compare
 
-#: Element type → the widest of its kind, and the method that converts to it.
-WIDER = {
-    "float8_e4m3fn": "float64",
-    "float8_e5m2": "float64",
-    "float16": "float64",
-    "bfloat16": "float64",
-    "float32": "float64",
-    "complex32": "complex128",
-    "complex64": "complex128",
-}
+#: Element types that have a wider one.
+NARROW = frozenset(name for name in dtypes.INEXACT if dtypes.wider(name))
 
 
 def promoted(call, arguments):
@@ -19,16 +12,16 @@ def promoted(call, arguments):
     (None, []) when there is nothing of low precision."""
     lines = []
     for place, value in arguments.values(call.parameter):
-        if compare.is_torch(value) and compare.dtype_name(value) in WIDER:
-            name = WIDER[compare.dtype_name(value)]
+        if compare.is_torch(value) and compare.dtype_name(value) in NARROW:
+            name = dtypes.wider(compare.dtype_name(value))
             wide = value.to(getattr(library(), name))
             text = "%s.to(torch.%s)" % (place.expression, name)
-        elif compare.is_numpy(value) and compare.dtype_name(value) in WIDER:
-            name = WIDER[compare.dtype_name(value)]
+        elif compare.is_numpy(value) and compare.dtype_name(value) in NARROW:
+            name = dtypes.wider(compare.dtype_name(value))
             wide = value.astype(name)
             text = "%s.astype(%r)" % (place.expression, name)
-        elif type(value).__name__ == "dtype" and str(value).rpartition(".")[2] in WIDER:
-            name = WIDER[str(value).rpartition(".")[2]]
+        elif type(value).__name__ == "dtype" and str(value).rpartition(".")[2] in NARROW:
+            name = dtypes.wider(str(value).rpartition(".")[2])
             wide = getattr(library(), name)
             text = "torch.%s" % name
         else:

@@ -6,18 +6,9 @@ explains, the way in which NaN and infinities of the input spread through sums, 
 changes when the input changes in its last digits.
 """
 
+from fissure_worker import dtypes
 from fissure_worker.oracles import compare
 
-#: Functions that return positions; among equal elements any of them is right.
-INDEX_NAMES = frozenset(
-    "argmax argmin argsort sort topk kthvalue median nanmedian mode max min cummax cummin aminmax "
-    "argwhere unique unique_consecutive msort searchsorted bucketize lu lu_factor lu_factor_ex "
-    "ldl_factor ldl_factor_ex pivot".split()
-)
-#: Decompositions whose vectors are defined up to a sign or a rotation.
-AMBIGUOUS_NAMES = frozenset(
-    "eig eigh svd svd_lowrank pca_lowrank qr geqrf lobpcg symeig schur householder_product".split()
-)
 #: Runs with the last digits of the input changed.
 PERTURBATIONS = 4
 #: How far the input is moved, in units of its last place.
@@ -26,15 +17,6 @@ MOVED_BY = 4.0
 FAR = 2.0**-16
 #: A difference of this many times what the perturbations did is still put down to them.
 GRACE = 16.0
-EPSILON = {
-    "float16": 2.0**-10,
-    "bfloat16": 2.0**-7,
-    "float32": 2.0**-23,
-    "float64": 2.0**-52,
-    "complex64": 2.0**-23,
-    "complex128": 2.0**-52,
-}
-LARGEST = {"float16": 65504.0, "bfloat16": 3.3895e38, "float32": 3.4028e38, "complex64": 3.4028e38}
 #: Below this share of the largest number of its type a result does not overflow on the way.
 REPRESENTABLE = 1.0 / 16.0
 
@@ -72,15 +54,14 @@ class Referee:
         """Positions rather than values."""
         if compare.is_inexact(leaf) or compare.dtype_name(leaf) not in ("int64", "int32"):
             return False
-        name = self.call.path.rpartition(".")[2].rstrip("_").lower()
-        if name in INDEX_NAMES or name.startswith("arg") or "pool" in name or "indices" in name:
+        if self.call.has("indices"):
             return True
         fields = getattr(self.call.baseline, "_fields", ())
         return "indices" in fields and bool(path)
 
     def is_ambiguous(self):
         """Several different results are right."""
-        return self.call.path.rpartition(".")[2] in AMBIGUOUS_NAMES
+        return self.call.has("ambiguous")
 
     @property
     def reference(self):
@@ -117,14 +98,15 @@ class Referee:
         """Not finite in one of the two where the true result is out of the type's range anyway."""
         name = compare.dtype_name(first)
         reference = self.reference_part(path, first)
-        if name not in LARGEST or reference is None:
+        if dtypes.wider(name) is None or reference is None:
             return False
+        largest = dtypes.INEXACT[name].largest
         first, second, reference = (
             compare.wide(compare.plain(it)[0])[0] for it in (first, second, reference)
         )
         infinity = float("inf")
         wrong = (abs(first) < infinity) != (abs(second) < infinity)
-        return not bool((wrong & (abs(reference) < LARGEST[name] * REPRESENTABLE)).any())
+        return not bool((wrong & (abs(reference) < largest * REPRESENTABLE)).any())
 
     def excused_by_input(self):
         """NaN and infinities of the input meet zeros and each other in an order that is nobody's
@@ -204,7 +186,7 @@ def moved(call, attempt):
     arguments = call.build()
     found = False
     for place, tensor in call.tensors(arguments):
-        if not compare.is_torch(tensor) or compare.dtype_name(tensor) not in EPSILON:
+        if not compare.is_torch(tensor) or compare.dtype_name(tensor) not in dtypes.INEXACT:
             continue
         if torch is None:
             import torch
@@ -214,7 +196,7 @@ def moved(call, attempt):
         if str(tensor.layout) != "torch.strided" or tensor.numel() == 0:
             continue
         found = True
-        step = MOVED_BY * EPSILON[compare.dtype_name(tensor)]
+        step = MOVED_BY * dtypes.INEXACT[compare.dtype_name(tensor)].epsilon
         if attempt < 2:
             sign = torch.randint(0, 2, tensor.shape, generator=generator) * 2 - 1
         else:

@@ -3,7 +3,7 @@
 # What it does
 
 Knows more than 150 functions of PyTorch, TensorFlow and JAX that can be written in NumPy
-(`data/equivalents.toml`), computes them there with the same values, and compares results.
+(`data/functions/twins.toml`), computes them there with the same values, and compares results.
 
 # Why it matters
 
@@ -31,6 +31,7 @@ expected  2.0 (numpy.some_function)
 
 import warnings
 
+from fissure_worker import functions
 from fissure_worker.oracles import compare, equivalents, foreign
 from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.tracing import is_moderate
@@ -47,18 +48,13 @@ SLACK = 20.0
 EXACT = 1 << 24
 #: By the size of an element: numbers whose squares can be added up by the thousand.
 SQUARES = {2: 8.0, 4: 1e16, 8: 1e150, 16: 1e150}
-#: Complex functions without branch cuts, the only ones that are compared.
-LINEAR = frozenset(
-    "add sub mul sum mean cumsum matmul mm bmm dot vdot inner outer kron trace flip fliplr flipud "
-    "roll rot90 tile triu tril diagonal diagflat where neg abs square eq ne fft ifft diff".split()
-)
 
 
 def check(call):
     path = call.path.replace("torch.Tensor.", "torch.", 1)
     root = path.split(".")[0]
     if root not in TABLES:
-        TABLES[root] = equivalents.index(equivalents.text(), root)
+        TABLES[root] = equivalents.index(functions.table().twins, root)
     forms = TABLES[root].get(path)
     if not forms or call.random or call.mutates or call.is_layer:
         return
@@ -94,7 +90,7 @@ def compared(call, form, row, bound, numpy):
         values[name] = value
         lines.append("%s = %s" % (name, suffix % place.expression))
     arrays = [value for value in values.values() if isinstance(value, numpy.ndarray)]
-    if not suitable(arrays, row, form.path.rpartition(".")[2]):
+    if not suitable(call, arrays, row):
         return
     try:
         with warnings.catch_warnings(), numpy.errstate(all="ignore"):
@@ -180,13 +176,13 @@ def converted(value):
     return None, None
 
 
-def suitable(arrays, row, name):
+def suitable(call, arrays, row):
     kinds = [KINDS.get(array.dtype.kind) for array in arrays]
     if not arrays or None in kinds:
         return False
     if "dtypes" in row and any(kind not in row["dtypes"] for kind in kinds):
         return False
-    if "complex" in kinds and name not in LINEAR:
+    if "complex" in kinds and not call.has("linear complex"):
         return False
     if any(array.ndim < row.get("dimensions", 0) for array in arrays):
         return False

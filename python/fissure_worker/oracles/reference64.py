@@ -33,22 +33,13 @@ from fissure_worker.oracles.magnitude import is_ordinary
 PRICE = 3
 #: Times the usual tolerance: the wider run is no second opinion of the same precision.
 SLACK = 10.0
-#: Defined by the element type itself.
-ABOUT_DTYPE = frozenset(
-    "nextafter view view_as finfo iinfo element_size matrix_rank pinv frexp ldexp eps "
-    "can_cast result_type promote_types empty empty_like empty_strided bernoulli type "
-    "spacing itemsize nbytes nan_to_num".split()
-)
-#: Their results come in any order.
-UNORDERED = frozenset("eig eigvals".split())
 
 
 unavailable = foreign.unread
 
 
 def check(call):
-    name = call.path.rpartition(".")[2].rstrip("_")
-    about = name in ABOUT_DTYPE or name in UNORDERED
+    about = call.has("about dtype") or call.has("unordered")
     if about or call.random or not is_ordinary(call, call.build(), finite=False):
         return
     reference = call.referee.reference
@@ -91,7 +82,7 @@ def coarsest(call, result):
     """The tolerance of the lowest precision among result and arguments: a result that is stored in
     a wider type than it was computed in is no better for it."""
     tensors = [tensor for _, tensor in call.tensors(call.used)]
-    floating = [it for it in tensors if compare.dtype_name(it) in promote.WIDER]
+    floating = [it for it in tensors if compare.dtype_name(it) in promote.NARROW]
     return max(compare.tolerance(tensor) for tensor in [result] + floating)
 
 

@@ -1,6 +1,7 @@
 //! Which NaN is worth asking the oracle `nan` (`python/fissure_worker/oracles/nan.py`, whose docstring is
 //! its page) for: a cheap look at the input, before the call is made again in another precision.
 
+use fissure_functions::{Property, functions};
 use fissure_model::{Api, ConcreteInput, Confidence, Dtype, OutcomeKind, Verdict};
 
 use crate::input_facts::{any_number, any_single_number, has_empty_tensor};
@@ -8,28 +9,9 @@ use crate::input_facts::{any_number, any_single_number, has_empty_tensor};
 /// A setting beyond this is no sensible exponent, factor or temperature.
 const LARGE_SETTING: f64 = 1024.0;
 
-/// Last parts of names (without trailing underscore) of functions whose result is memory that
-/// nobody has written.
-const UNWRITTEN: [&str; 8] = [
-    "empty",
-    "empty_like",
-    "empty_permuted",
-    "empty_strided",
-    "new_empty",
-    "new_empty_strided",
-    "resize",
-    "resize_as",
-];
-
 /// Nothing in the input explains a NaN: its numbers are finite and of ordinary size.
 pub fn is_suspicious(api: &Api, input: &ConcreteInput) -> bool {
-    let name = api
-        .path
-        .rsplit('.')
-        .next()
-        .unwrap_or(&api.path)
-        .trim_end_matches('_');
-    !(UNWRITTEN.contains(&name)
+    !(functions().has(&api.path, Property::Uninitialised)
         || has_empty_tensor(input)
         || any_number(input, is_odd)
         || any_single_number(input, |number| number.abs() > LARGE_SETTING))

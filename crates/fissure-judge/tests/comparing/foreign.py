@@ -20,6 +20,7 @@ import numpy
 
 from fissure_worker import oracles
 from fissure_worker.build import resolve
+from fissure_worker import functions
 from fissure_worker.oracles import equivalents
 from fissure_worker.oracles.arguments import Arguments
 from fissure_worker.oracles.call import Call
@@ -87,7 +88,7 @@ judged("silent", "compile", exp, [X * 1e6], prefix + "exp")
 judged("silent", "nan", resolve("jax.numpy.log" if LIBRARY == "jax" else "tensorflow.math.log"), [-X], prefix + "log")
 
 # Every function of the table that takes tensors alone.
-for path, forms in equivalents.index(equivalents.text(), LIBRARY).items():
+for path, forms in equivalents.index(functions.table().twins, LIBRARY).items():
     function = resolve(path)
     for form, row in forms:
         if len(form.required) > 2 or set(form.required) & {"dim", "dims", "n", "q", "shape", "A"}:

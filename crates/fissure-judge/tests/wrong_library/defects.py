@@ -12,16 +12,19 @@ LIBRARY = sys.argv[2]
 
 import torch
 
-from fissure_worker.oracles import device, equivalents
+from fissure_worker import functions  # noqa: E402
+from fissure_worker.oracles import device
 
 library = importlib.import_module(LIBRARY)
 
 # A second device is seldom at hand; another dtype stands for it, `to` takes both.
 device.devices = lambda library: [torch.float64]
 # The planted function as the table would have it.
-equivalents.TEXT = equivalents.text() + (
-    '\n[[equivalent]]\n%s = "%s.logaddexp2(input, other)"\nnumpy = "numpy.logaddexp2(input, other)"\n'
-    % (LIBRARY, LIBRARY)
+functions.table().twins.append(
+    {
+        LIBRARY: "%s.logaddexp2(input, other)" % LIBRARY,
+        "numpy": "numpy.logaddexp2(input, other)",
+    }
 )
 
 X = torch.randn(4, 5) * 3

@@ -3,6 +3,7 @@
 //! Nothing here is a rule; every option with a weight above zero is still drawn, and feedback
 //! soon outweighs these numbers.
 
+use fissure_functions::{functions, spatial_word, words};
 use fissure_model::{Dtype, Value};
 
 /// How a plain integer is drawn.
@@ -237,13 +238,13 @@ pub(crate) fn include_factor(name: &str, deprecated: bool, output: bool) -> f32 
     }
 }
 
-/// The number of spatial dimensions that a title speaks of: 2 for `avg_pool2d`.
+/// The number of spatial dimensions of a function: 2 for `avg_pool2d`.
 pub(crate) fn spatial(title: &str) -> Option<usize> {
-    let lower = title.to_ascii_lowercase();
-    [("1d", 1), ("2d", 2), ("3d", 3)]
-        .into_iter()
-        .find(|(text, _)| lower.contains(text))
-        .map(|(_, count)| count)
+    functions()
+        .find(title)
+        .and_then(|function| function.spatial)
+        .or_else(|| spatial_word(title))
+        .filter(|&count| count > 0)
 }
 
 /// Weights of the ranks 0 to 5.
@@ -253,16 +254,8 @@ pub(crate) fn rank_weights(title: &str) -> Vec<f32> {
         weights[count + 2] += 5.0;
         weights[count + 1] += 1.5;
     }
-    let last = title
-        .rsplit('.')
-        .next()
-        .unwrap_or(title)
-        .to_ascii_lowercase();
-    for (name, rank) in [("bmm", 3), ("mm", 2), ("mv", 2), ("matmul", 2), ("ger", 1)] {
-        if last.contains(name) {
-            weights[rank] += 4.0;
-            break;
-        }
+    if let Some(rank) = functions().find(title).and_then(|it| it.operand_rank) {
+        weights[rank] += 4.0;
     }
     weights
 }
@@ -291,29 +284,15 @@ pub(crate) fn length_weights(title: &str, name: &str, default: Option<&Value>) -
 
 /// How many tensors the object of a layer class is called with, as weights of 1 to 4.
 pub(crate) fn layer_inputs(title: &str) -> Vec<f32> {
-    let last = title
-        .rsplit('.')
-        .next()
-        .unwrap_or(title)
-        .to_ascii_lowercase();
-    match last.as_str() {
-        "tripletmarginloss" | "cosineembeddingloss" | "marginrankingloss" => {
+    let known = functions().find(title).and_then(|it| it.called_with);
+    let ends_in_loss = || words(title).last().is_some_and(|word| word == "loss");
+    match known.or_else(|| ends_in_loss().then_some(2)) {
+        Some(2) => vec![0.3, 6.0, 0.2, 0.1],
+        Some(3) if words(title).last().is_some_and(|word| word == "loss") => {
             vec![0.1, 0.3, 6.0, 0.1]
         }
-        "ctcloss" => vec![0.1, 0.1, 0.2, 6.0],
-        "bilinear"
-        | "cosinesimilarity"
-        | "pairwisedistance"
-        | "transformer"
-        | "transformerdecoder"
-        | "transformerdecoderlayer" => vec![0.3, 6.0, 0.2, 0.1],
-        name if name.contains("loss")
-            || name.contains("unpool")
-            || name.contains("adaptivelog") =>
-        {
-            vec![0.3, 6.0, 0.2, 0.1]
-        }
-        "multiheadattention" => vec![0.1, 0.1, 6.0, 0.1],
+        Some(3) => vec![0.1, 0.1, 6.0, 0.1],
+        Some(4) => vec![0.1, 0.1, 0.2, 6.0],
         _ => vec![6.0, 0.5, 0.2, 0.1],
     }
 }
