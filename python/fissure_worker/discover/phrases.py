@@ -59,7 +59,7 @@ OTHER_TYPES = {
     "generator": ("object", "generator"), "torch.generator": ("object", "generator"),
     "module": ("object", "module"), "nn.module": ("object", "module"),
     "optimizer": ("object", "optimizer"), "slice": ("object", "slice"),
-    "torch.size": ("structure", "tuple(int)"), "shape": ("structure", "tuple(int)"),
+    "torch.size": ("structure", "tuple(int)"),
     "none": ("none", "None"), "nonetype": ("none", "None"),
 }  # fmt: skip
 
@@ -73,17 +73,19 @@ RULES = (
     ("typed tensor", r"(?:^|\b)(?P<list>(?:`?{dtype}`?(?:,| or| and|/)? ?){{1,6}})[- ]?(?:typed? |valued )?`?{tensor}`?", {"dtype": ["@dtypes"], "tensor_t": ["tensor"]}, 0.85),
     ("optional attribute", r"^an? optional (?:list of )?`?(?P<list>{dtype})s?`?(?: from| between|$|\W)", {"dtype": ["@dtypes"], "ndim": ["@scalar_or_list"]}, 0.95),
     ("optional dtype", r"^an? optional `?tf\.dtype`?", {"dtype": ["dtype"]}, 0.95),
-    ("a value of type", r"^{a}(?:python |optional |single |scalar |constant |non-?negative |positive |small )*`?(?P<list>{dtype})`?(?! ?-?(?:typed )?`?{tensor}| (?:array|list|tuple|matrix|vector))\b", {"dtype": ["@dtypes"], "ndim": ["0"]}, 0.85),
+    ("a value of type", r"^{a}(?:python |optional |single |scalar |constant |non-?negative |positive |small |unique )*(?!numbers? of)`?(?P<list>{dtype})`?(?! ?-?(?:typed )?`?{tensor}| (?:array|list|tuple|matrix|vector))\b", {"dtype": ["@dtypes"], "ndim": ["0"]}, 0.85),
+    ("must be a", r"\bmust be an? (?:python )?`?(?P<list>{dtype})`?(?! ?-?`?{tensor}| (?:array|list|tuple))\b", {"dtype": ["@dtypes"], "ndim": ["0"]}, 0.85),
+    ("number or tuple", r"\bcan (?:also )?be (?:either )?(?:an? )?(?:single )?(?:number|int|integer|float|scalar) or (?:an? )?(?P<s>tuple|list)\b", {"structure": [r"\g<s>"], "ndim": ["0", "1"]}, 0.85),
+    ("quantity", r"^(?:the |an? )?(?:first |second |input |manual |rescaling |running |minimum |maximum |max |min |original )*(?:matrix|matrices|weights?|mean|variance|value|gradients?)\b(?! (?:used|for|to))", {"dtype": ["numeric"]}, 0.7),
     ("list of type", r"\b{list}s? of (?:non-?negative |positive |python )?(?:\d+ |{int} )?`?(?P<list>{dtype})`?", {"structure": ["@lists"], "dtype": ["@dtypes"], "ndim": ["1"]}, 0.9),
     ("typed list", r"\b(?P<list>{dtype}) (?:{list})\b", {"structure": ["@lists"], "dtype": ["@dtypes"], "ndim": ["1"]}, 0.85),
     ("list of tensors", r"\b{list}s? (?:of|containing) (?:\d-d |input |the )*`?{tensor}`?", {"structure": ["@lists"], "tensor_t": ["tensor"]}, 0.9),
     ("list", r"^{a}(?:optional |python |nested |non-?empty )*`?{list}`?\b", {"structure": ["@lists"]}, 0.85),
     ("dictionary", r"^{a}(?:optional |python )*`?(?:dict|dictionary)`?\b", {"structure": ["dict"]}, 0.9),
     ("tensor", r"^{a}(?:optional |input |output |dense |potential |floating[- ]point |\d[- ]?d |rank[- ]\d |1-d or higher |n-d |k-d |scalar |single )*`?(?:tf\.|torch\.)?{tensor}`?", {"tensor_t": ["@tensors"]}, 0.9),
-    ("input tensor", r"\b(?:the|an?) (?:input|source|target|output|first|second|other|result|data|weight|bias|index|index) (?:{tensor})\b", {"tensor_t": ["tensor"]}, 0.85),
-    ("tensor containing", r"\b{tensor} (?:containing|to be|to |with|whose|which|that|of (?:shape|size|rank))", {"tensor_t": ["tensor"]}, 0.8),
+    ("noun tensor", r"^(?:the |an? |optional |this )*(?!(?:[\w`-]+ ){{0,4}}(?:of|for|in|from|shape|rank|whether|if|number|size|dimension|axis|name|type|dtype|to|over|along|list|tuple|that|seed|output_shape)\b)(?:`?[\w\-/()]+`? ){{0,4}}`?['\"]?(?:tf\.|torch\.)?{tensor}['\"]?`?(?! shape| size| format| dimension|-)\b", {"tensor_t": ["@tensors"]}, 0.85),
     # Flags.
-    ("whether", r"^(?:a (?:bool|boolean)?,? ?)?(?:whether|if (?:set(?: to)? )?`{{0,2}}(?:true|false|set)|(?:specifies|indicates|determines|controls) (?:whether|if)|flag|set (?:this )?to `{{0,2}}(?:true|false)|when set to `{{0,2}}true|when `{{0,2}}true)\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.95),
+    ("whether", r"^(?:a (?:bool|boolean)?,? ?)?(?:whether|if (?:set(?: to)? )?`{{0,2}}(?:true|false)|(?:specifies|indicates|determines|controls) (?:whether|if)|flag|set (?:this )?to `{{0,2}}(?:true|false)|when set to `{{0,2}}true|when `{{0,2}}true)\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.95),
     ("boolean later", r"\bif (?:set to )?`{{0,2}}(?:true|false)`{{0,2}}\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.75),
     ("defaults to boolean", r"\bdefaults? (?:to|is|value is|=|:) ?:? ?`{{0,2}}(?:true|false)`{{0,2}}\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.9),
     # Counts, names, axes.
@@ -102,7 +104,7 @@ RULES = (
     ("probability", r"^(?:the |a )?(?:dropout |drop )?(?:probability|learning rate)\b|\bprobability (?:of|that)\b", {"dtype": ["float"], "ndim": ["0"], "range": ["[0,1]"]}, 0.85),
     ("small value", r"^(?:the |a )*(?:small |scaling |constant |multiplicative |additive )*(?:value|factor|constant|term|multiplier|epsilon|decay|momentum|variance|mean|standard deviation|deviation|threshold|slope|weight decay|coefficient)\b(?! of the (?:tensor|input))", {"dtype": ["numeric"]}, 0.6),
     # Ranks.
-    ("k-D", r"(?<![\w.>])(?P<k>\d)[- ]?d(?:imensional)?\b(?! or higher| or more| convolution| pool| conv| filter| fft| batch| input| data)", {"ndim": [r"\g<k>"]}, 0.9),
+    ("k-D", r"(?<![\w.>])(?P<k>\d)[- ]?d(?:imensional)?\b(?! or higher| or more| convolution| pool| conv| filter| fft| batch)", {"ndim": [r"\g<k>"]}, 0.9),
     ("k-D or higher", r"(?<![\w.])(?P<k>\d)[- ]?d(?:imensional)? or (?:higher|more|greater)", {"ndim": [r">=\g<k>"]}, 0.95),
     ("rank k", r"\b(?:rank|ndim|dimension)(?: of| is| ==?|-)? ?(?P<k>\d)\b(?! or)", {"ndim": [r"\g<k>"]}, 0.85),
     ("rank at least", r"\brank (?:at least |>= ?)(?P<k>\d)|\brank (?P<j>\d) or (?:higher|more|greater)", {"ndim": ["@at_least"]}, 0.95),
@@ -112,18 +114,24 @@ RULES = (
     ("vector", r"^{a}(?:`?{dtype}`? )*vectors?\b|\bvector of\b", {"ndim": ["1"]}, 0.8),
     ("matrix", r"^{a}(?:`?{dtype}`? |square |symmetric )*matrix\b", {"ndim": ["2"]}, 0.6),
     # Shapes.
-    ("with shape", r"\b(?:shape|size)s?(?: is| of| =|:|,)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}", {"shape": ["@shape"]}, 0.9),
+    ("with shape", r"\b(?:shapes?|of size|with size|has size|have size|size is)(?: is| of| =|:|,)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}", {"shape": ["@shape"]}, 0.9),
     ("shaped tensor", r"^{a}(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}} (?:-?shaped? )?`?{tensor}", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
-    ("length k", r"\b(?:length|size) (?P<k>\d+)\b(?! or)(?!-)", {"shape": [r"[\g<k>]"], "ndim": ["1"]}, 0.8),
+    ("shape first", r"^(?::math:)?`{{0,2}}(?P<box>\([A-Za-z][^()]*\))`{{0,2}}(?: |$|,)(?!optional)", {"shape": ["@shape"]}, 0.8),
+    ("tensor with shape", r"^(?:\w+ ){{0,4}}tensor (?::math:)?`{{0,2}}(?P<box>\([A-Za-z][^()]*\))", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
+    ("k-tuple", r"\b(?P<k>\d)-(?P<s>tuple|list)\b", {"shape": [r"[\g<k>]"], "structure": [r"\g<s>"]}, 0.85),
+    ("length k", r"\b(?:of|with|has|have) (?:length|size) `?(?P<k>\d+)`?\b(?! or)(?!-)(?! \*)", {"shape": [r"[\g<k>]"], "ndim": ["1"]}, 0.8),
     ("length at least", r"\b(?:length|size) (?:>= ?|at least )(?P<k>\d+)\b", {"shape": [r"[>=\g<k>]"], "ndim": ["1"]}, 0.85),
-    ("k elements", r"\b(?:{list}|tensor|vector)s? (?:of|with) (?:length |size )?(?P<k>\d) (?:elements|ints|integers|floats|numbers|values|entries)\b", {"shape": [r"[\g<k>]"]}, 0.85),
+    ("k elements", r"\b(?:{list}|tensor|vector|tuple/list|list/tuple)s? (?:of|with) (?:length |size )?(?P<k>\d) (?:elements?|ints?|integers?|floats?|numbers?|values?|entries|strings?)\b", {"shape": [r"[\g<k>]"]}, 0.85),
     # Dependencies.
     ("same type as", r"(?:must have|has|have|of|with|must be)? ?(?:the )?same (?:d?type|data type)(?: and shape| and size)? (?:as|of) (?:the )?`{{0,2}}(?:argument )?(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"]}, 0.95),
     ("same shape and type", r"same shape and (?:d?type|data type) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"], "shape": [r"shape:&\g<p>"]}, 0.95),
     ("same shape as", r"same (?:shape|size)(?: and (?:d?type|data type))? (?:as|of) (?:the )?`{{0,2}}(?P<p>{param})\b", {"shape": [r"shape:&\g<p>"]}, 0.9),
+    ("same type and shape", r"same (?:d?type|data type) and (?:shape|size) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"], "shape": [r"shape:&\g<p>"]}, 0.95),
     ("same rank as", r"same (?:rank|number of dimensions) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"ndim": [r"ndim:&\g<p>"]}, 0.9),
     ("broadcastable", r"broadcastable (?:with|to) (?:the )?(?:shape of )?`{{0,2}}(?P<p>{param})\b", {"broadcast": [r"\g<p>"]}, 0.9),
     # Ranges.
+    ("amount", r"^(?!(?:whether|if|when|name|the name|type|axis|the axis|dimension|initializer|a?n? ?tensor|change|add|crop|pad|value used|[\w ]+ controls|[\w ]+ from)\b)(?:[\w`,\-/()]+ ){{0,7}}?(?:sizes?|strides?|lengths?|numbers? of|amount|height|width|dimensionality|rank of|how many|tolerance)\b(?! tensor|_)", {"range": ["[0,inf)"]}, 0.7),
+    ("chance", r"\bprobability\b|\bdropout rate\b", {"range": ["[0,1]"]}, 0.8),
     ("non-negative", r"\bnon-?\s?negative\b", {"range": ["[0,inf)"]}, 0.95),
     ("positive", r"(?<!non-)(?<!non )\bpositive\b(?! (?:semi|definite|and|or|values|class|label|weight|examples|part|side|direction))", {"range": ["(0,inf)"]}, 0.85),
     ("strictly positive", r"\bstrictly positive\b", {"range": ["(0,inf)"]}, 0.95),
@@ -136,11 +144,11 @@ RULES = (
     ("interval", r"\b(?:in(?: the)?(?: closed| open| half-open)?(?: range| interval)?|range(?: is| of)?:?|interval|within) ?(?::math:)?`{{0,2}}(?P<o>[\[(])\s*(?P<j>-?(?:{num}|inf))\s*,\s*(?P<k>(?:{num}|inf))\s*(?P<c>[\])])", {"range": ["@interval"]}, 0.95),
     ("float in", r"^{a}float (?:value )?(?:>=|greater than or equal to) ?(?P<k>{num})", {"range": [r"[\g<k>,inf)"]}, 0.9),
     # Choices.
-    ("choices from", r"\bfrom: (?P<list>(?:{quoted}(?:,| or| and)* ?){{1,30}})", {"enum": ["@quoted"], "dtype": ["string"], "ndim": ["0"]}, 0.95),
-    ("one of", r"\b(?:one of|either|choose from|chosen from|can be|may be|must be|should be|options are|options:|available(?: modes)?(?: are)?:?|supported(?: \w+){{0,3}}(?: are| is|:)|possible values(?: are)?:?|possible types?(?: are)?:?|choices(?: are)?:?|available options(?: are)?:?|specifies the \w+(?: \w+)?:|accepted values:?|supports) (?:the (?:following|strings?)(?: \w+)?:? )?[\[{{(]?(?P<list>(?:{quoted}(?:\s*\([^()]*\))?(?:\s*(?:,|\||/|or|and|\bdefault\b))* ?){{2,30}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
+    ("choices from", r"\bfrom: `{{0,2}}(?P<list>(?:{quoted}(?:,| or| and)* ?){{1,30}})", {"enum": ["@quoted"], "dtype": ["string"], "ndim": ["0"]}, 0.95),
+    ("one of", r"(?<!only )(?<!least )\b(?:one of|either|choose from|chosen from|can be|may be|must be|should be|options are|options:|available(?: modes)?(?: are)?:?|supported(?: \w+){{0,3}}(?: are| is|:)|possible values(?: are)?:?|possible types?(?: are)?:?|choices(?: are)?:?|available options(?: are)?:?|specifies the \w+(?: \w+)?:|accepted values:?|supports) (?:the (?:following|strings?)(?: \w+)?:? )?(?:[\[{{(]|`(?=[{{\[]))*(?P<list>(?:{quoted}(?:\s*\([^()]*\))?(?:\s*(?:,|\||/|or|and|\bdefault\b))* ?){{2,30}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
     ("alternatives with bars", r"(?P<list>(?:{quoted}(?:\s*\([^()]*\))?\s*\|\s*){{1,30}}{quoted})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
     ("quoted after colon", r"(?::|\bas|\bwith|\bare) ?(?P<list>(?:`{{0,2}}['\"][\w\-]+['\"]`{{0,2}}(?:\s*(?:,|/|or|and))+ ?){{1,30}}`{{0,2}}['\"][\w\-]+['\"]`{{0,2}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
-    ("alternatives in quotes", r"^(?:{a}(?:optional )?(?:string|str),? (?:one of |either |in )?)?[\[{{(]?(?P<list>(?:{quoted}\s*(?:,|\||/|or)+ ?){{1,30}}{quoted})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
+    ("alternatives in quotes", r"^(?:{a}(?:optional )?(?:string|str),? (?:one of |either |in )?)?[\[{{(]?(?P<list>(?:{quoted}\s*(?:,|\||/|or)+ ?){{1,30}}{quoted})(?! stands?| denote)", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
 )  # fmt: skip
 
 #: Vocabulary that `{…}` in patterns stands for.

@@ -9,6 +9,8 @@ import re
 from fissure_worker.discover import phrases, texts
 
 MOST_SENTENCES = 24
+#: How often one rule reads one sentence.
+MOST_MATCHES = 4
 #: Text that ends with these is no end of a sentence.
 ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "w.r.t", "approx", "resp", "dim", "cf", "fig", "eq")
 END = re.compile(r"(?<=[.;!?])\s+(?=[A-Z0-9`'\"(\[:*-])|\s+(?:-|\*|•)\s+(?=[A-Z`])")
@@ -89,8 +91,11 @@ def extract(name, kind, text, params=(), default=None):
     add = lambda *facts: found.append(constraint(*facts))
     typed = type_text(plain(kind or ""), add)
     text = plain(text or "")
-    for sentence in split(text):
-        from_sentence(sentence.rstrip(" ."), set(params) | {name}, name, add)
+    for at, sentence in enumerate(split(text)):
+        sentence = sentence.rstrip(" .")
+        if at < 2:
+            leading_types(sentence, add)
+        from_sentence(sentence, set(params) | {name}, name, add)
     if default is None:
         default = documented_default(text)
     if default is not None:
@@ -101,24 +106,22 @@ def extract(name, kind, text, params=(), default=None):
 def from_sentence(sentence, params, own, add):
     shown = re.sub(r"^(?:\(optional\)|optional)[,.:]?\s*", "", sentence, flags=re.IGNORECASE)
     for name, pattern, constraints, confidence in RULES:
-        match = pattern.search(shown)
-        if match is None:
-            continue
-        groups = match.groupdict()
-        if "p" in groups:
-            wanted = known_param(groups["p"], params)
-            if wanted is None or wanted == own:
+        for match in list(pattern.finditer(shown))[:MOST_MATCHES]:
+            groups = match.groupdict()
+            if "p" in groups:
+                wanted = known_param(groups["p"], params)
+                if wanted is None or wanted == own:
+                    continue
+            if name in ABOUT_OTHERS and others(sentence, own):
                 continue
-        if name in ABOUT_OTHERS and others(sentence, own):
-            continue
-        for key, values in constraints.items():
-            for value in values:
-                if value.startswith("@"):
-                    made = MAKERS[value[1:]](match)
-                else:
-                    made = [match.expand(value)]
-                for one in made:
-                    add(key, one, sentence, name, confidence)
+            for key, values in constraints.items():
+                for value in values:
+                    if value.startswith("@"):
+                        made = MAKERS[value[1:]](match)
+                    else:
+                        made = [match.expand(value)]
+                    for one in made:
+                        add(key, one, sentence, name, confidence)
 
 
 #: Rules that read a property of whatever the sentence is about.
@@ -189,10 +192,13 @@ def quoted(match):
             found.append(value)
     if not all(re.match(r"^[\w\-+./]+( [\w\-+./]+)?$", value) for value in found):
         return []
+    if len(found) > 1 and all(len(value) == 1 and value.isalpha() for value in found):
+        # Letters of a layout, not choices.
+        return []
     if any(value.lower() in phrases.DTYPES or value.lower().strip("s") in phrases.STRUCTURES for value in found):
         # Types in quotes are types.
         return []
-    return found if all(not value.isdigit() for value in found) else []
+    return found
 
 
 def shape_in(match):
@@ -243,7 +249,7 @@ def shape(box):
     parts = without_series(parts)
     if parts.count("...") > 1:
         return None
-    if len(parts) == 1 and not parts[0].isdigit() and parts[0].lower() in NO_SHAPES:
+    if len(parts) == 1 and parts[0].lower() in NO_SHAPES or "integer" in inner:
         return None
     return "[%s]" % ",".join(parts)
 
@@ -266,7 +272,7 @@ def without_series(parts):
 
 
 #: In brackets, but no shape.
-NO_SHAPES = frozenset("optional tensor default deprecated int float bool string list tuple".split())
+NO_SHAPES = frozenset("optional optional_string tensor default deprecated int float bool string list tuple".split())
 
 
 # The text of a type.
@@ -287,7 +293,8 @@ def type_text(text, add):
 
     choices = re.search(r"\{([^{}]*)\}", text)
     values = [one.strip().strip("'\"`") for one in texts.split(choices.group(1))] if choices else []
-    if any(is_type(value) for value in values):
+    shown = choices is not None and re.search(r"['\"]", choices.group(1))
+    if any(is_type(value) for value in values) and not shown:
         # `{int, tuple of int}`: alternatives of types.
         text = text.replace("{", "").replace("}", "")
         choices = None
@@ -308,8 +315,10 @@ def type_text(text, add):
             say("shape", value)
         text = text[: shown.start()] + text[shown.end() :]
     text = re.sub(r"\b(?:optional|required|default\s*[=:]?\s*\S+|deprecated|keyword only)\b", "", text, flags=re.IGNORECASE)
-    for piece in SPLIT_TYPES.split(text):
-        one_type(piece.strip(" .`:()<>"), say)
+    for part in texts.split(text):
+        for piece in [part] if "[" in part else SPLIT_TYPES.split(part):
+            for one in re.split(r"\s+or\s+", piece):
+                one_type(one.strip(" .`:()<>"), say)
     return told
 
 
@@ -343,10 +352,12 @@ def one_type(piece, say):
             return
         bare = "%s of %s" % (generic.group(1), generic.group(2).split(",")[0])
     container = re.match(
-        r"^(list|tuple|sequence|iterable|array|ndarray|tensor|array[-_]like|dict)s?(?:\(s\))?(?: or tuple)? (?:of|containing) (?:\d+ )?<?(?:python )?([\w.\-]+)", bare
+        r"^(list|tuple|sequence|iterable|array|ndarray|tensor|array[-_]like|dict)s?(?:\(s\))?(?:/list|/tuple)?(?: or tuple)? (?:of|containing) (?P<count>\d+ )?<?(?:python )?([\w.\-]+)", bare
     )  # fmt: skip
     if container:
-        outer, inner = container.groups()
+        outer, count, inner = container.groups()
+        if count:
+            say("shape", "[%s]" % count.strip(), 0.9)
         key, value = phrases.STRUCTURES[outer]
         say(key, value)
         inner = re.sub(r"^(?:tf|torch|np|numpy)\.", "", inner)
@@ -368,6 +379,8 @@ def one_type(piece, say):
     if bare in ("shape(tuple", "shape tuple", "shape"):
         say("structure", "tuple")
         say("dtype", "int")
+        say("ndim", "1")
+        say("range", "[0,inf)", 0.8)
         return
     words = bare.split()
     for at, word in enumerate(words[:3]):
@@ -387,6 +400,41 @@ def one_type(piece, say):
         say("ndim", "0")
     elif first in phrases.STRUCTURES and len(words) <= 2:
         say(*phrases.STRUCTURES[first])
+
+
+#: One alternative of "A `Tensor`, an integer or a list of ints".
+LEADING = re.compile(
+    fill(
+        r"^(?:an? |the |one |either |optional |python |single |1-?d |\d-?d |n-?d |scalar |dense |input |non-?negative |positive |nested |possibly )*"
+        r"`?['\"]?(?:tf\.|torch\.|np\.|numpy\.)?(?P<type>{dtype}|{tensor}|sparsetensor|raggedtensor|list|tuple|sequence|iterable|dict|dictionary|array|ndarray|scalar|array_like)['\"]?`?"
+        r"(?P<of>s? of (?:\d+ |non-?negative |positive |python |\d-?d )*`?(?:tf\.|torch\.)?(?:{dtype}|{tensor})`?s?)?(?P<value> (?:value|number|object|type)s?)?$",
+        phrases.WORDS,
+    ),
+    re.IGNORECASE,
+)
+
+
+def leading_types(sentence, add):
+    """Reads the alternatives that a sentence begins with, as far as they are types."""
+    head = re.split(r"\b(?:specifying|representing|containing|with|that|which|indicating|giving|used|where|for|to|whose|as|holding|in|from|between|describing|denoting|defining|of (?:the )?same|instance|identifying|object)\b|[:;(]", sentence)[0]
+    pieces = [piece.strip(" .,") for piece in re.split(r",|\bor\b|/", head) if piece.strip(" .,")]
+    matches = []
+    for piece in pieces:
+        match = LEADING.match(piece)
+        if match is None:
+            break
+        matches.append(match)
+    if not matches or (len(matches) < len(pieces) and "," not in sentence and len(matches) < 2):
+        return
+    say = lambda key, value, confidence=0.9: add(key, value, sentence, "leading types", min(confidence, 0.9))
+    for match in matches:
+        text = (match.group("type") + (match.group("of") or "")).replace("`", "")
+        one_type(text, say)
+        rank = re.match(r".*?(\d)-?d ", match.group(0)[: match.start("type")], re.IGNORECASE)
+        if rank:
+            say("ndim", rank.group(1))
+        elif "scalar" in match.group(0).lower():
+            say("ndim", "0")
 
 
 def documented_default(text):
@@ -437,6 +485,14 @@ def settle(found, typed):
             if one["key"] != "dtype" or one["rule"] == "types listed" or ":" in one["value"]
         ]
     dtypes = {one["value"] for one in facts if one["key"] == "dtype"}
+    keys = {one["key"] for one in facts}
+    if dtypes & {"bool", "string", "dtype", "callable"} or "enum" in keys:
+        # Of something that has neither a size nor a shape the sentence spoke of another thing.
+        facts = [one for one in facts if one["key"] != "shape" and one["rule"] not in ("amount", "size of")]
+    if "tensor_t" in keys:
+        facts = [one for one in facts if one["rule"] != "amount"]
+    elif "structure" not in keys and "0" in [one["value"] for one in facts if one["key"] == "ndim"]:
+        facts = [one for one in facts if one["key"] != "shape"]
     containers = [one for one in facts if one["key"] in ("structure", "tensor_t")]
     for one in facts:
         if one["key"] == "dtype" and one["confidence"] < 0.75 and len(dtypes) > 1:
@@ -448,7 +504,7 @@ def settle(found, typed):
             continue
         if one["key"] == "ndim" and one["value"] == "0" and containers:
             # A list or a tensor is no single number, unless both are possible.
-            if one["rule"] not in ("scalar", "type", "k-D"):
+            if one["rule"] not in ("scalar", "type", "k-D", "leading types"):
                 continue
         kept.append(one)
     ranges = [one for one in kept if one["key"] == "range"]
