@@ -18,7 +18,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
-from fissure_worker.discover import phrases, sentences, texts  # noqa: E402
+from fissure_worker.discover import phrases, sentences
 
 #: As in the annotators' instructions, tensors are structures.
 KEYS = "dtype structure ndim shape range enum".split()
@@ -50,7 +50,12 @@ def parts(rows):
             kind = said[3:].strip()
         elif said.startswith("DF:"):
             default = said[3:].strip()
-            if re.match(r"^[A-Za-z]\w*$", default) and default not in ("None", "True", "False", "_Null"):
+            if re.match(r"^[A-Za-z]\w*$", default) and default not in (
+                "None",
+                "True",
+                "False",
+                "_Null",
+            ):
                 # The data lost the quotes.
                 default = repr(default)
             elif default in ("None", "_Null"):
@@ -168,8 +173,11 @@ def predicted(found):
         elif key == "ndim" and value.startswith("ndim:"):
             value = "ndim:&"
         elif key == "shape":
-            value = "shape:&" if value.startswith("shape:") else (
-                "length" if re.match(r"^\[>?=?\d+\]$", value) else "box")
+            value = (
+                "shape:&"
+                if value.startswith("shape:")
+                else ("length" if re.match(r"^\[>?=?\d+\]$", value) else "box")
+            )
         elif key == "enum":
             value = "some"
         made[key].add(value)
@@ -191,8 +199,10 @@ def agree(key, want, got):
         return len(want_hits), len(got_hits)
     if key == "shape":
         boxes = {"box", "length"}
-        return (len({o for o in want if o in got or (o in boxes and got & boxes)}),
-                len({o for o in got if o in want or (o in boxes and want & boxes)}))
+        return (
+            len({o for o in want if o in got or (o in boxes and got & boxes)}),
+            len({o for o in got if o in want or (o in boxes and want & boxes)}),
+        )
     both = want & got
     return len(both), len(both)
 
@@ -230,10 +240,18 @@ def main():
                     sums[2] += hit_got
                     sums[3] += len(given)
                 wrong = hit_want < len(want) or hit_got < len(given)
-                if options.errors == key and wrong and shown < options.most and options.split == "train":
+                if (
+                    options.errors == key
+                    and wrong
+                    and shown < options.most
+                    and options.split == "train"
+                ):
                     shown += 1
                     rules = [(o["value"], o["rule"]) for o in got_all if o["key"] == key]
-                    print("%s:%s [%s] {%s} %s\n    want %s got %s" % (api, name, kind, default, text[:300], sorted(want), rules))
+                    print(
+                        "%s:%s [%s] {%s} %s\n    want %s got %s"
+                        % (api, name, kind, default, text[:300], sorted(want), rules)
+                    )
         print("%s, %s part: %d parameters" % (library, options.split, params))
         table(counts)
     if not options.library:
@@ -244,8 +262,15 @@ def main():
 def implied(want, got, facts):
     """That a plain `int` is one number was labelled here and left out there: it counts only where the
     annotators gave it."""
-    rules = ("type", "leading types", "a value of type", "default", "string name", "optional attribute",
-             "choices from")
+    rules = (
+        "type",
+        "leading types",
+        "a value of type",
+        "default",
+        "string name",
+        "optional attribute",
+        "choices from",
+    )
     zero = [one for one in facts if one["key"] == "ndim" and one["value"] == "0"]
     if zero and all(one["rule"] in rules for one in zero) and not want["ndim"]:
         got["ndim"].discard("0")
@@ -261,8 +286,10 @@ def table(counts):
         sums = counts.get(key) or [sum(column) for column in zip(*counts.values())]
         recall = sums[0] / sums[1] if sums[1] else float("nan")
         precision = sums[2] / sums[3] if sums[3] else float("nan")
-        print("  %-10s precision %5.1f %%   recall %5.1f %%   (%d labels, %d extracted)"
-              % (key, 100 * precision, 100 * recall, sums[1], sums[3]))
+        print(
+            "  %-10s precision %5.1f %%   recall %5.1f %%   (%d labels, %d extracted)"
+            % (key, 100 * precision, 100 * recall, sums[1], sums[3])
+        )
 
 
 if __name__ == "__main__":

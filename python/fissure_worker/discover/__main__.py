@@ -16,7 +16,7 @@ if __package__ in (None, ""):
     sys.path[:] = [one for one in sys.path if os.path.abspath(one or ".") != here]
     sys.path.insert(0, os.path.dirname(os.path.dirname(here)))
 
-from fissure_worker.discover import describe, list_public  # noqa: E402
+from fissure_worker.discover import describe, list_public
 
 
 def answer(request):

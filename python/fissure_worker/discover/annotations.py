@@ -263,7 +263,13 @@ def sequence(sort, arguments, length, aliases, depth):
     if len(entries) == 1 or all(one["sort"] == entries[0]["sort"] for one in entries):
         entry = entries[0]
     elif sort == "tuple" and length is not None:
-        return [of("tuple", length=length, entries=[e for e in entries] if len(entries) == length else None)]
+        return [
+            of(
+                "tuple",
+                length=length,
+                entries=[e for e in entries] if len(entries) == length else None,
+            )
+        ]
     else:
         entry = entries[0]
     if entry["sort"] in ("tensor", "index_tensor", "ndarray"):
@@ -294,7 +300,7 @@ def class_types(found):
     if hasattr(found, "_fields") and issubclass(found, tuple):
         return [of("tuple", length=len(found._fields))]
     path = "%s.%s" % (found.__module__, found.__qualname__)
-    if callable(getattr(found, "__call__", None)) and found.__module__ == "typing":
+    if found.__module__ == "typing":
         return [of("callable")]
     return [of("object", instance=path)]
 
@@ -305,7 +311,7 @@ def jaxtyping(title, dimensions, array):
     parts = []
     for part in dimensions.split():
         part = part.partition("=")[2] or part
-        if part == "..." or part.startswith("*") or part.startswith("#*"):
+        if part == "..." or part.startswith(("*", "#*")):
             parts.append("...")
         elif part.lstrip("#").isdigit():
             parts.append(part.lstrip("#"))

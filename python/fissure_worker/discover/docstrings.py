@@ -22,9 +22,13 @@ TITLE = re.compile(r"^(?P<title>[A-Z][A-Za-z ]{2,30}?)\s*:{1,2}\s*$")
 BOLD_TITLE = re.compile(r"^(?:\*\*|#{1,4} ?)(?P<title>[A-Z][A-Za-z ]{2,30}?)(?:\*\*)?\s*:?\s*$")
 UNDERLINE = re.compile(r"^\s*[-=~]{3,}\s*$")
 NAMES = r"\*{0,2}`{0,2}(?P<names>[A-Za-z_]\w*(?:\s*(?:,|/|\band\b)\s*\*{0,2}[A-Za-z_]\w*)*)`{0,2}"
-GOOGLE = re.compile(r"^" + NAMES + r"\s*(?:\((?P<type>(?:[^()]|\([^()]*\))*)\))?\s*:(?!:)\s*(?P<rest>.*)$")
+GOOGLE = re.compile(
+    r"^" + NAMES + r"\s*(?:\((?P<type>(?:[^()]|\([^()]*\))*)\))?\s*:(?!:)\s*(?P<rest>.*)$"
+)
 NUMPY = re.compile(r"^" + NAMES + r"\s*(?::\s*(?P<type>.*))?$")
-SPHINX = re.compile(r"^:(?:param|parameter|arg|argument|key|keyword)\s+(?:(?P<type>[^:]+?)\s+)?\*{0,2}(?P<names>\w+)\s*:\s*(?P<rest>.*)$")
+SPHINX = re.compile(
+    r"^:(?:param|parameter|arg|argument|key|keyword)\s+(?:(?P<type>[^:]+?)\s+)?\*{0,2}(?P<names>\w+)\s*:\s*(?P<rest>.*)$"
+)
 SPHINX_TYPE = re.compile(r"^:type\s+(?P<names>\w+)\s*:\s*(?P<rest>.*)$")
 FIELD = re.compile(r"^:\w+[^:]*:")
 
@@ -91,7 +95,9 @@ def heading(lines, at):
         if key_of(title) in PARAMETERS or key_of(title) in OTHERS:
             return title, at + 2, True
     match = TITLE.match(line.strip()) or BOLD_TITLE.match(line.strip())
-    if match and (key_of(match.group("title")) in PARAMETERS or key_of(match.group("title")) in OTHERS):
+    if match and (
+        key_of(match.group("title")) in PARAMETERS or key_of(match.group("title")) in OTHERS
+    ):
         return match.group("title"), at + 1, False
     return None, at, False
 

@@ -9,7 +9,17 @@ import re
 
 from fissure_worker.build import resolve
 from fissure_worker.discover import docstrings, sentences
-from fissure_worker.discover.words import NONE, evidence, is_open, of, optional, relation, sorts, unique
+from fissure_worker.discover.shapes import shape
+from fissure_worker.discover.words import (
+    NONE,
+    evidence,
+    is_open,
+    of,
+    optional,
+    relation,
+    sorts,
+    unique,
+)
 
 #: Below this a constraint is told, but narrows nothing.
 SURE = 0.8
@@ -119,7 +129,7 @@ def shape_boxes(text):
     for match in re.finditer(r"`([^`]*)`", text):
         inner = match.group(1).strip()
         if inner[:1] in "([" and inner[-1:] in ")]":
-            value = sentences.shape(inner)
+            value = shape(inner)
             if value and value not in boxes:
                 boxes.append(value)
     return boxes[:3]
@@ -180,7 +190,11 @@ def relate(one, fact, form):
     other = fact["value"][len(start) :]
     names = [p["name"] for p in form["params"] + (form["call_params"] or [])]
     arrays = {"tensor", "index_tensor", "ndarray", "sparse", "any"}
-    if other in names and other != one["name"] and (arrays & sorts(one["types"]) or not one["types"]):
+    if (
+        other in names
+        and other != one["name"]
+        and (arrays & sorts(one["types"]) or not one["types"])
+    ):
         form["relations"].append(
             relation(kind, [one["name"], other], "documentation", fact["sentence"])
         )

@@ -242,7 +242,9 @@ def denied(paths, deny):
     for rule in deny:
         pattern = rule["pattern"].lower()
         for path in paths:
-            short = path.replace("tensorflow.", "tf.", 1) if path.startswith("tensorflow.") else path
+            short = (
+                path.replace("tensorflow.", "tf.", 1) if path.startswith("tensorflow.") else path
+            )
             if fnmatch.fnmatchcase(path.lower(), pattern) or fnmatch.fnmatchcase(
                 short.lower(), pattern
             ):

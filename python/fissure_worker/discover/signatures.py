@@ -153,8 +153,6 @@ def from_signature_lines(target):
                 if not isinstance(value, str) or one["default"][:1] in "\"'":
                     types = types_of_default(value)
             required = one["default"] is None and not one["kind"].startswith("var_")
-            made.append(
-                parameter(one["name"], one["kind"], required, one["default"], types, [])
-            )
+            made.append(parameter(one["name"], one["kind"], required, one["default"], types, []))
         found.append(form("documentation", made, name))
     return found

@@ -11,7 +11,9 @@ import sys
 from fissure_worker.discover import names
 from fissure_worker.discover.words import evidence, form, of, parameter, relation
 
-GENERATED = re.compile(r"^tensorflow\.python\.ops\.gen_|^tensorflow\.raw_ops$|_gen_\w+_ops$|gen_\w+_op")
+GENERATED = re.compile(
+    r"^tensorflow\.python\.ops\.gen_|^tensorflow\.raw_ops$|_gen_\w+_ops$|gen_\w+_op"
+)
 #: Names of dtypes that no tensor of plain data has: only another operation makes them.
 HANDLES = ("resource", "variant")
 CACHE = {}

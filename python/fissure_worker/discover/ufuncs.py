@@ -12,7 +12,9 @@ NAMES = ("x1", "x2", "x3", "x4", "x5", "x6")
 
 
 def is_ufunc(target):
-    return not isinstance(target, type) and all(hasattr(target, name) for name in ("nin", "nout", "reduce", "accumulate"))
+    return not isinstance(target, type) and all(
+        hasattr(target, name) for name in ("nin", "nout", "reduce", "accumulate")
+    )
 
 
 def forms(target, own):
@@ -50,7 +52,9 @@ def forms(target, own):
             parameter("casting", "keyword_only", False, "'same_kind'",
                       [of("string", choices=["no", "equiv", "safe", "same_kind", "unsafe"])], told)
         )  # fmt: skip
-        params.append(parameter("dtype", "keyword_only", False, "None", optional([of("dtype")]), told))
+        params.append(
+            parameter("dtype", "keyword_only", False, "None", optional([of("dtype")]), told)
+        )
     return [form("ufunc", params, getattr(target, "__name__", None))]
 
 

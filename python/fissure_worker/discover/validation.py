@@ -8,7 +8,7 @@ import inspect
 import textwrap
 
 from fissure_worker.discover import annotations, signatures
-from fissure_worker.discover.words import NONE, evidence, is_open, of, optional, sorts
+from fissure_worker.discover.words import NONE, evidence, is_open, optional, sorts
 
 LONGEST = 60000
 #: Negation of a comparison: a check that raises says the opposite of its condition.
@@ -139,7 +139,11 @@ def subject(node, names):
         return node.id, "value"
     if isinstance(node, ast.Attribute) and node.attr == "ndim":
         return named(node.value, names), "rank"
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "dim":
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "dim"
+    ):
         return (named(node.func.value, names), "rank") if not node.args else (None, None)
     if (
         isinstance(node, ast.Call)
@@ -194,7 +198,9 @@ def equalities(test, names, found):
 
 
 def instance(node, names, found):
-    if not (isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2):
+    if not (
+        isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2
+    ):
         return
     name = named(node.args[0], names)
     if name is None:
