@@ -1,5 +1,7 @@
 """From a raised exception to bytes in shared memory, whatever the exception does to resist."""
 
+import opcode
+
 ACCEPTED = 1
 ACCEPTED_NAN = 2
 REJECTED = 3
@@ -55,6 +57,52 @@ def frames_of(error):
     return frames[-FRAME_LIMIT:]
 
 
+#: Raised by Python itself where code does something that it cannot.
+MISTAKES = (IndexError, KeyError, AttributeError, ZeroDivisionError)
+
+
+def is_mistake(error):
+    """Is this a slip of the library's own Python code rather than an answer to the caller?
+
+    An assertion without words, a name without a value, and a failing operation in Python code: what a
+    function raises with `raise`, and what a function written in C raises, is meant for the caller.
+    """
+    if isinstance(error, NameError):
+        return True
+    if isinstance(error, AssertionError):
+        return not error.args and innermost(error) is not None
+    if not isinstance(error, MISTAKES):
+        return False
+    step = innermost(error)
+    if step is None:
+        return False
+    name = operation(step)
+    return not name.startswith(("RAISE", "RERAISE", "CALL", "PRECALL"))
+
+
+def innermost(error):
+    """The step of the traceback where the error was raised, unless that is Fissure's own code."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None or step.tb_frame.f_code.co_filename.startswith("<fissure>"):
+        return None
+    return step
+
+
+def operation(step):
+    """The name of the bytecode instruction that failed."""
+    code = step.tb_frame.f_code.co_code
+    return opcode.opname[code[step.tb_lasti]] if 0 <= step.tb_lasti < len(code) else ""
+
+
+def deserves_frames(error, status, message):
+    """Can this outcome become a finding?"""
+    if status == FATAL or isinstance(error, SystemError):
+        return True
+    return any(word in message for word in SUSPICIOUS) or is_mistake(error)
+
+
 def encode(text):
     return text.encode("utf-8", "backslashreplace").replace(SEPARATOR, b"\\x00")
 
@@ -63,14 +111,10 @@ def describe(error, status):
     """Class, message and (where they are of use) frames, as one piece of bytes."""
     message = message_of(error)
     parts = [encode(name_of(error)), encode(message)]
-    if (
-        status == FATAL
-        or isinstance(error, SystemError)
-        or any(word in message for word in SUSPICIOUS)
-    ):
-        try:
+    try:
+        if deserves_frames(error, status, message):
             parts.extend(encode(frame) for frame in frames_of(error))
-        except BaseException:
-            # Frames are a help, the outcome must not depend on them.
-            pass
+    except BaseException:
+        # Frames are a help, the outcome must not depend on them.
+        pass
     return SEPARATOR.join(parts)

@@ -262,7 +262,7 @@ def interrupt(x):
 def internal_assert(x):
     if x == TRIGGER:
         raise RuntimeError(
-            "x != 7 INTERNAL ASSERT FAILED at \"planted.cpp\":7, please report a bug to Planted."
+            'x != 7 INTERNAL ASSERT FAILED at "planted.cpp":7, please report a bug to Planted.'
         )
     return x
 
@@ -327,3 +327,16 @@ def expect(kind, value):
     if got != kind:
         raise ValueError(got)
     return True
+
+
+def slip_of_the_library(x):
+    """An index that its own code gets wrong: not an answer to the caller."""
+    sizes = (1, 2, 3)
+    return sizes[x] if x == TRIGGER else x
+
+
+def refuses_an_index(x):
+    """The correct twin: the same class, raised for the caller."""
+    if x == TRIGGER:
+        raise IndexError("x is out of range, expected less than 7")
+    return x

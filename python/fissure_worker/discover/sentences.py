@@ -194,7 +194,7 @@ def quoted(match):
             found.append(value)
     if not all(re.match(r"^[\w\-+./]+( [\w\-+./]+)?$", value) for value in found):
         return []
-    if len(found) > 1 and all(len(value) == 1 and value.isalpha() for value in found):
+    if len(found) > 1 and all(len(value) == 1 and value.isupper() for value in found):
         # Letters of a layout, not choices.
         return []
     if any(
@@ -303,7 +303,7 @@ def settle(found, typed):
             continue
         if one["key"] == "ndim" and one["value"] == "0" and containers:
             # A list or a tensor is no single number, unless both are possible.
-            if one["rule"] not in ("scalar", "type", "k-D", "leading types"):
+            if one["rule"] not in ("scalar", "type", "k-D", "leading types", "number or tuple"):
                 continue
         kept.append(one)
     ranges = [one for one in kept if one["key"] == "range"]

@@ -19,7 +19,6 @@ def fill(pattern, words):
     return re.sub(r"\{\{|\}\}|\{\w+\}", one, pattern)
 
 
-
 SPLIT_TYPES = re.compile(r"\s*(?:,|\||/|\bor\b|;)\s*")
 
 

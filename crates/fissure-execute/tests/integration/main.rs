@@ -6,6 +6,7 @@
 mod autopsy;
 mod conformance;
 mod coverage;
+mod discovering;
 mod judging;
 mod killing;
 mod planted;

@@ -222,6 +222,20 @@ fn frames_name_the_library_and_not_fissure() {
 }
 
 #[test]
+fn a_slip_of_the_library_has_frames_and_a_refusal_of_the_same_class_has_none() {
+    for (function, slipped) in [("slip_of_the_library", true), ("refuses_an_index", false)] {
+        let answer = planted(function);
+        for execution in sevens(&answer) {
+            let Outcome::Rejected(exception) = &execution.outcome else {
+                panic!("{function}: {execution:?}")
+            };
+            assert_eq!(exception.class, "IndexError");
+            assert_eq!(!exception.frames.is_empty(), slipped, "{exception:?}");
+        }
+    }
+}
+
+#[test]
 fn exits_recursions_and_interrupts_are_fatal_exceptions() {
     for (function, class) in [
         ("system_exit", "SystemExit"),

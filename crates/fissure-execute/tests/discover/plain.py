@@ -1,0 +1,255 @@
+"""Discovery without any library: signatures, annotations, docstrings, source, stubs, public names."""
+
+import os
+import sys
+import tempfile
+import textwrap
+
+from fissure_worker import discover
+from fissure_worker.discover import docstrings, sentences
+from fissure_worker.discover.shapes import shape
+
+PACKAGE = {
+    "own/__init__.py": "from own.ops import window as window\nfrom own._private import shown\n",
+    "own/_private.py": "def shown(x: float): return x\ndef hidden(x): return x\n",
+    "own/ops.py": '''
+        import enum
+        import os.path
+        from dataclasses import dataclass
+        from typing import Dict, List, Optional, Tuple, Union
+
+        MODES = ("sum", "mean")
+
+        class Side(enum.Enum):
+            LEFT = 1
+            RIGHT = 2
+
+        class Failure(Exception):
+            pass
+
+        def window(x: List[float], width: int, mode="sum", *, side: Side = Side.LEFT,
+                   scale: Optional[float] = None, pair: Union[int, Tuple[int, int]] = 1):
+            if width <= 0:
+                raise ValueError("width")
+            if mode not in MODES:
+                raise ValueError("mode")
+            return x
+
+        def correct_twin(width, mode):
+            """Nothing is checked here, so nothing is known."""
+            return width if mode else 0
+
+        def branches(kind="full"):
+            if kind == "full":
+                return 1
+            elif kind == "same":
+                return 2
+            raise ValueError(kind)
+
+        def needs_a_file(filename):
+            return open(filename)
+
+        def google(a, b, mode):
+            """Adds.
+
+            Args:
+                a (int): Number of items. Must be non-negative.
+                b: A list of ints of length 3.
+                mode: One of `"x"`, `"y"` or `"z"`.
+
+            Returns:
+                (str) something else.
+            """
+
+        def numpy_style(a, axis=None, order="C"):
+            """Adds.
+
+            Parameters
+            ----------
+            a : array_like
+                The values, at least 2-D.
+            axis : {int, tuple of int}, optional
+                Axis along which.
+            order : {'C', 'F'}, optional
+                Order.
+
+            Returns
+            -------
+            out : int
+            """
+
+        def sphinx(a, b):
+            """Adds.
+
+            :param int a: non-negative
+            :param b: a flag
+            :type b: bool
+            :returns: str
+            """
+
+        class Layer:
+            def __init__(self, units: int):
+                if units < 1:
+                    raise ValueError(units)
+            def __call__(self, inputs: List[float]):
+                return inputs
+
+        class Plain:
+            def __init__(self, units: int):
+                pass
+    ''',
+}
+
+
+def types(path, name, where="params"):
+    found = discover.describe(path)
+    assert found["problem"] is None, found["problem"]
+    return next(one["types"] for one in found["forms"][0][where] if one["name"] == name)
+
+
+def sorts(path, name):
+    return [one["sort"] for one in types(path, name)]
+
+
+def annotations_are_read():
+    assert types("own.ops.window", "x") == [{"sort": "list", "of": {"sort": "float"}}]
+    assert sorts("own.ops.window", "scale") == ["float", "none"]
+    assert sorts("own.ops.window", "pair") == ["int", "tuple"]
+    (side,) = types("own.ops.window", "side")
+    assert side["choices"] == ["own.ops.Side.LEFT", "own.ops.Side.RIGHT"], side
+
+
+def checks_in_the_source_are_read():
+    (width,) = types("own.ops.window", "width")
+    assert (width["min"], width["min_open"]) == (0, True), width
+    (mode,) = types("own.ops.window", "mode")
+    assert mode["choices"] == ["sum", "mean"], mode
+    (kind,) = types("own.ops.branches", "kind")
+    assert kind["choices"] == ["full", "same"], kind
+    (mode,) = types("own.ops.correct_twin", "mode")
+    assert "choices" not in mode, mode
+
+
+def docstrings_of_each_style_are_read():
+    (a,) = types("own.ops.google", "a")
+    assert (a["sort"], a["min"]) == ("int", 0), a
+    (b,) = types("own.ops.google", "b")
+    assert (b["sort"], b["of"]["sort"], b["length"]) == ("list", "int", 3), b
+    (mode,) = types("own.ops.google", "mode")
+    assert mode["choices"] == ["x", "y", "z"], mode
+    (order,) = types("own.ops.numpy_style", "order")
+    assert order["choices"] == ["C", "F"], order
+    assert set(sorts("own.ops.numpy_style", "axis")) == {"axis", "tuple", "none"}
+    assert types("own.ops.numpy_style", "a")[0]["sort"] == "tensor"
+    assert types("own.ops.sphinx", "a")[0]["min"] == 0
+    assert sorts("own.ops.sphinx", "b") == ["bool"]
+    found = discover.describe("own.ops.google")["doc_constraints"]
+    assert any(one["sentence"].startswith("Must be non-negative") for one in found), found
+
+
+def classes_with_a_call_are_layers():
+    assert discover.describe("own.ops.Layer")["layer"]
+    assert types("own.ops.Layer", "inputs", "call_params")[0]["sort"] == "list"
+    assert not discover.describe("own.ops.Plain")["layer"]
+
+
+def public_names_are_grouped_and_reasons_given():
+    entries = {one["path"]: one for one in discover.list_public("own")}
+    assert entries["own.window"]["aliases"] == ["own.ops.window"], entries
+    assert "own.shown" in entries and not any("hidden" in path for path in entries)
+    assert entries["own.ops.needs_a_file"]["left_out"] == "needs a file (`filename`)"
+    assert entries["own.ops.Failure"]["left_out"] == "is an exception"
+    assert entries["own.ops.branches"]["left_out"] is None
+    assert not any("path" in path.split(".") or "dataclass" in path for path in entries)
+    deny = [{"pattern": "own.ops.google", "reason": "because"}]
+    entries = {one["path"]: one for one in discover.list_public("own", deny)}
+    assert entries["own.ops.google"]["left_out"] == "because"
+
+
+def what_is_not_there_is_said_and_never_raised():
+    found = discover.describe("own.ops.nothing")
+    assert found["missing"] and "nothing" in found["problem"]
+    assert discover.describe("own.ops.MODES")["problem"].startswith("is not callable")
+
+
+def files_are_targets(folder):
+    path = os.path.join(folder, "single.py")
+    with open(path, "w") as stream:
+        stream.write("def f(n: int): return n\n")
+    assert sorts(path + "::f", "n") == ["int"]
+
+
+def shapes_are_read():
+    assert shape("(N, C_{in}, L)") == "[N,C_in,L]"
+    assert shape("(*, H_{out})") == "[...,H_out]"
+    assert shape("(N, d_1, d_2, ..., d_K)") == "[N,...]"
+    assert shape("[batch, 4]") == "[batch,4]"
+    assert shape("(optional)") is None
+    assert shape("(the height and the width of it, more)") is None
+
+
+def facts(text, kind="", params=(), default=None):
+    found = sentences.extract("x", kind, text, params, default)
+    return {(one["key"], one["value"]) for one in found}
+
+
+def sentences_become_constraints():
+    for text, fact in (
+        ("A 4-D `Tensor` of shape `[batch, h, w, c]`.", ("shape", "[batch,h,w,c]")),
+        ("A 4-D `Tensor`.", ("ndim", "4")),
+        ("1-D or higher numeric `Tensor`.", ("ndim", ">=1")),
+        ("A `Tensor`. Must be one of the following types: `half`, `int32`.", ("dtype", "float16")),
+        ("A value in the range [0, 1).", ("range", "[0,1)")),
+        ("Must be greater than 3.", ("range", "(3,inf)")),
+        ("Between 2 and 5.", ("range", "[2,5]")),
+        ("Number of rows.", ("range", "[0,inf)")),
+        ("If ``True``, sorts.", ("dtype", "bool")),
+        ("Can be a single number or a tuple.", ("structure", "tuple")),
+        ("``'a'`` | ``'b'``", ("enum", "b")),
+        ('An optional `string` from: `"NHWC", "NCHW"`.', ("enum", "NCHW")),
+    ):
+        assert fact in facts(text), (text, facts(text))
+    assert ("dtype", "dtype:&y") in facts("Must have the same type as `y`.", params=["y"])
+    assert ("shape", "shape:&y") in facts("Same shape as `y`.", params=["y"])
+    assert ("tensor_t", "tensor") in facts("", "LongTensor")
+    assert ("dtype", "int64") in facts("", "LongTensor")
+
+
+def sentences_about_other_things_say_nothing():
+    for text in (
+        "See the documentation of the function above.",
+        "The one that you want.",
+        "Only one of `ragged` and `sparse` can be given.",
+    ):
+        assert not {fact for fact in facts(text) if fact[0] in ("enum", "range", "shape")}, text
+    assert not facts("Same shape as `other`.", params=["y"])
+
+
+def sections_end_where_they_end():
+    text = "F.\n\nArgs:\n    a: an int\n\nReturns:\n    b: a float\n\nExample::\n\n    c: 3\n"
+    assert list(docstrings.parse(text)[0]) == ["a"]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in PACKAGE.items():
+            path = os.path.join(folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as stream:
+                stream.write(textwrap.dedent(text))
+        sys.path.insert(0, folder)
+        annotations_are_read()
+        checks_in_the_source_are_read()
+        docstrings_of_each_style_are_read()
+        classes_with_a_call_are_layers()
+        public_names_are_grouped_and_reasons_given()
+        what_is_not_there_is_said_and_never_raised()
+        files_are_targets(folder)
+        shapes_are_read()
+        sentences_become_constraints()
+        sentences_about_other_things_say_nothing()
+        sections_end_where_they_end()
+    print("all of it holds")
+
+
+main()

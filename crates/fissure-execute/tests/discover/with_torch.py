@@ -1,0 +1,86 @@
+"""Discovery in PyTorch: schemas, methods, modules, custom operators."""
+
+import torch
+
+from fissure_worker import discover
+
+
+def params(path, form=0, where="params"):
+    found = discover.describe(path)
+    assert found["problem"] is None, (path, found["problem"])
+    return {one["name"]: one for one in found["forms"][form][where]}, found
+
+
+def sorts(one):
+    return [kind["sort"] for kind in one["types"]]
+
+
+def functions_have_their_overloads():
+    first, found = params("torch.add")
+    assert [form["name"] for form in found["forms"]] == ["aten::add.Tensor", "aten::add.Scalar"]
+    assert sorts(first["input"]) == ["tensor"] and first["out"]["kind"] == "keyword_only"
+    assert sorts(params("torch.add", 1)[0]["other"]) == ["number"]
+    first, _ = params("torch.sum")
+    assert "axis" in sorts(first["dim"])
+
+
+def methods_take_the_tensor_first():
+    found = discover.describe("torch.Tensor.add_")
+    assert found["kind"] == "method"
+    for form in found["forms"]:
+        assert form["params"][0]["name"] == "self" and sorts(form["params"][0]) == ["tensor"]
+        assert "out" not in [one["name"] for one in form["params"]]
+
+
+def modules_are_constructed_and_called():
+    first, found = params("torch.nn.Conv1d")
+    assert found["layer"] and first["in_channels"]["types"][0]["min"] >= 0
+    assert "reflect" in first["padding_mode"]["types"][0]["choices"]
+    call, _ = params("torch.nn.Conv1d", where="call_params")
+    assert "[N,C_in,L_in]" in str(call["input"]["types"])
+
+
+def functions_behind_a_boolean_are_seen():
+    first, _ = params("torch.nn.functional.max_pool2d")
+    assert "int" in sorts(first["kernel_size"]), first["kernel_size"]
+
+
+def custom_operators_are_found():
+    library = torch.library.Library("fissure_test_space", "DEF")
+    library.define("scaled(Tensor x, int[2] size, *, float? factor=None, str mode='a') -> Tensor")
+    first, found = params("torch.ops.fissure_test_space.scaled")
+    assert found["kind"] == "operator"
+    assert sorts(first["x"]) == ["tensor"] and first["x"]["required"]
+    assert first["size"]["types"][0]["length"] == 2 or first["size"]["types"][0]["sort"] == "shape"
+    assert sorts(first["factor"]) == ["float", "none"] and not first["factor"]["required"]
+
+
+def public_names():
+    entries = discover.list_public("torch")
+    paths = {one["path"] for one in entries}
+    names = paths | {alias for one in entries for alias in one["aliases"]}
+    for path in (
+        "torch.add",
+        "torch.nn.Linear",
+        "torch.nn.functional.relu",
+        "torch.Tensor.add_",
+        "torch.linalg.det",
+        "torch.special.erf",
+        "torch.fft.fft",
+        "torch.pixel_shuffle",
+    ):
+        assert path in names, path
+    assert sum(path.startswith("torch.Tensor.") for path in paths) > 500
+    usable = [one["path"] for one in entries if one["left_out"] is None]
+    described = [discover.describe(path) for path in usable if path.startswith("torch.Tensor.")]
+    known = [one for one in described if one["problem"] is None]
+    assert len(known) > 0.9 * len(described), len(known)
+
+
+functions_have_their_overloads()
+methods_take_the_tensor_first()
+modules_are_constructed_and_called()
+functions_behind_a_boolean_are_seen()
+custom_operators_are_found()
+public_names()
+print("all of it holds")
