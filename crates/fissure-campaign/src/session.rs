@@ -11,7 +11,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fissure_execute::{
-    ExecuteError, Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions, TargetInfo,
+    CoverageOptions, ExecuteError, Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions,
+    TargetInfo,
 };
 use fissure_judge::OracleInfo;
 use fissure_model::Obstacle;
@@ -44,6 +45,8 @@ pub struct SessionOptions {
     /// Fuzz what the deny-list names, too.
     pub include_denied: bool,
     pub known_issues: KnownIssues,
+    /// Note which blocks of the library's native code are run.
+    pub coverage: Option<CoverageOptions>,
     /// The command line, for the header of the run, and the folder it was given in.
     pub command: Vec<String>,
     pub folder: PathBuf,
@@ -67,6 +70,7 @@ impl SessionOptions {
             no_sandbox: false,
             include_denied: false,
             known_issues: KnownIssues::default(),
+            coverage: None,
             command: Vec::new(),
             folder: PathBuf::new(),
         }
@@ -170,6 +174,7 @@ impl Session {
             memory_limit: options.memory_limit,
             sandbox,
             oracles: Arc::clone(&run.judging.oracles),
+            coverage: options.coverage.clone(),
             ..PoolOptions::new(&options.python, &options.package, &scratch)
         };
         let pool = Pool::start(pool_options.clone()).map_err(SessionError::Execute)?;
@@ -249,6 +254,7 @@ impl Session {
                     scratch: self.scratch.join("shrink"),
                     // Most failures need none of them; the one that does can wait a second.
                     oracles: Arc::default(),
+                    coverage: None,
                     ..self.pool_options.clone()
                 },
                 budget: ShrinkBudget {

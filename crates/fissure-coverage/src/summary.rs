@@ -19,7 +19,8 @@ pub struct ModuleRow {
     pub reached_functions: usize,
 }
 
-/// Functions with a common beginning of their names.
+/// Functions with a common beginning of their names; those without one go by their module's name in
+/// brackets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NamespaceRow {
     pub module: String,
@@ -71,11 +72,9 @@ impl Summary {
         for (position, symbol) in symbols.iter().enumerate() {
             let (blocks, reached) = (counts.blocks[position], counts.reached[position]);
             let name = symbol.as_deref().map(readable);
-            let space = name
-                .as_deref()
-                .and_then(namespace)
-                .unwrap_or("(no namespace)");
-            let row = namespaces.entry(space.to_owned()).or_default();
+            let space = name.as_deref().and_then(namespace);
+            let space = space.map_or_else(|| format!("({module})"), str::to_owned);
+            let row = namespaces.entry(space).or_default();
             row.blocks += blocks;
             row.reached_blocks += reached;
             row.functions += 1;

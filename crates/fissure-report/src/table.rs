@@ -156,6 +156,9 @@ pub fn closing_line(summary: &RunSummary) -> String {
     if !summary.skipped.is_empty() {
         line += &format!(", {} skipped", summary.skipped.len());
     }
+    if summary.blocks > 0 {
+        line += &format!(", {} blocks of native code", summary.blocks);
+    }
     line += &format!(", {}", human_duration(summary.elapsed));
     if summary.interrupted {
         line += ", interrupted";

@@ -43,6 +43,7 @@ enum Command {
     /// Show a run in the browser, live while it goes on
     #[cfg(feature = "serve")]
     Serve(Box<command::serve::ServeArgs>),
+    Coverage(command::coverage::CoverageArgs),
     /// Show new, gone and changed findings of two runs, validity and speed
     Diff(command::diff::DiffArgs),
     /// Make a SQLite database of a run, or of all runs in a folder
@@ -80,6 +81,7 @@ fn main() -> ExitCode {
         Command::Report(args) => command::report::run(*args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => command::serve::run(*args),
+        Command::Coverage(args) => command::coverage::run(args),
         Command::Diff(args) => command::diff::run(args),
         #[cfg(feature = "index")]
         Command::Index(args) => command::index::run(args),

@@ -3,6 +3,7 @@
 pub mod assertions;
 pub mod bisect;
 pub mod campaign;
+pub mod coverage;
 pub mod diff;
 pub mod doctor;
 pub mod env;

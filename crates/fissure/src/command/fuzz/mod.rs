@@ -26,6 +26,7 @@ use crate::exit_status::{ExitStatus, usage};
 use crate::{screen, target};
 use args::FuzzArgs;
 use plan::Plan;
+pub use plan::new_workdir;
 
 pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
     let (args, resumed) = match &args.resume {

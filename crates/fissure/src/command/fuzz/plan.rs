@@ -104,7 +104,7 @@ impl Plan {
         let workdir = match (&args.workdir, is_docter) {
             (Some(dir), _) => dir.clone(),
             (None, true) => PathBuf::from("."),
-            (None, false) => default_workdir()?,
+            (None, false) => new_workdir("fuzz")?,
         };
         let seed = seed(&args.run.seed)?;
         let workers = workers(args.workers)?;
@@ -234,15 +234,15 @@ fn tensors_as(how: &str) -> anyhow::Result<TensorsAs> {
 }
 
 /// A new folder under `fissure-out`, named by the time.
-fn default_workdir() -> anyhow::Result<PathBuf> {
+pub fn new_workdir(what: &str) -> anyhow::Result<PathBuf> {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     let base = Path::new("fissure-out");
-    let first = base.join(format!("fuzz-{now}"));
+    let first = base.join(format!("{what}-{now}"));
     if !first.exists() {
         return Ok(first);
     }
     (2..1000)
-        .map(|n| base.join(format!("fuzz-{now}-{n}")))
+        .map(|n| base.join(format!("{what}-{now}-{n}")))
         .find(|path| !path.exists())
         .context("fissure-out has too many runs of this second")
 }

@@ -34,6 +34,10 @@ pub struct RunArgs {
     #[arg(long)]
     pub no_sandbox: bool,
 
+    /// Note which blocks of the library's native code are run (Linux on x86-64); `fissure coverage` shows them
+    #[arg(long)]
+    pub coverage: bool,
+
     /// Print the summary as JSON on standard output
     #[arg(long)]
     pub json: bool,

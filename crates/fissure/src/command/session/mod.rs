@@ -16,12 +16,16 @@ use anyhow::{Context, anyhow};
 use fissure_campaign::{
     RunOptions, RunSummary, Session, SessionError, SessionOptions, Source, search_path,
 };
-use fissure_execute::SandboxReport;
+use fissure_environment::Surroundings;
+use fissure_execute::{CoverageOptions, SandboxReport};
 use fissure_report::{Progress, Style};
 
 use crate::exit_status::usage;
 use crate::screen::{self, Screen};
 use args::RunArgs;
+
+/// Below the user's cache: what was found in files of machine code.
+pub const BLOCKS: &str = "blocks";
 
 /// A session and how it is shown.
 pub struct Shown<'a> {
@@ -42,7 +46,12 @@ pub fn session_options(
     workdir: &Path,
     args: &RunArgs,
 ) -> anyhow::Result<SessionOptions> {
+    if let Some(reason) = fissure_coverage::unavailable().filter(|_| args.coverage) {
+        return Err(usage(format!("--coverage: {reason}")));
+    }
+    let blocks = Surroundings::from_process()?.root.join(BLOCKS);
     Ok(SessionOptions {
+        coverage: args.coverage.then_some(CoverageOptions { cache: blocks }),
         pythonpath: pythonpath(&args.pythonpath, package)?,
         memory_limit: args.memory_limit << 20,
         no_sandbox: args.no_sandbox,
