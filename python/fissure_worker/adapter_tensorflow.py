@@ -48,7 +48,9 @@ class TensorflowAdapter(NumpyAdapter):
 
     def supported(self):
         return [
-            self.dtype_names[code] for code in self.dtypes if self.dtype_names[code] not in HANDLES
+            self.dtype_names[code]
+            for code in self.dtypes
+            if self.dtype_names[code] not in HANDLES
         ]
 
     def attach(self, arena):
@@ -92,9 +94,9 @@ class TensorflowAdapter(NumpyAdapter):
     def traced(self, target):
         function = self.library.function
         if isinstance(target, type):
-            return lambda *arguments, **keywords: (
-                function(target(*arguments, **keywords)).get_concrete_function
-            )
+            return lambda *arguments, **keywords: function(
+                target(*arguments, **keywords)
+            ).get_concrete_function
         return lambda *arguments, **keywords: function(target).get_concrete_function(
             *arguments, **keywords
         )

@@ -277,12 +277,7 @@ class Call:
     def plain_source(self):
         """Just the call, twice: for what happens outside any variant."""
         return self.source(
-            [
-                "for _ in range(2):",
-                "    {build}",
-                "    {call}",
-                "return False, 'a result', 'a result'",
-            ]
+            ["for _ in range(2):", "    {build}", "    {call}", "return False, 'a result', 'a result'"]
         )
 
     def variant_source(self, change, difference, observed="%s", expected="%s"):

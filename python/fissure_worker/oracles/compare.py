@@ -198,7 +198,9 @@ def tensors(observed, expected, path, options):
     expected, other = plain(expected)
     prepare = []
     if suffix or other:
-        prepare.append("observed, expected = observed%s, expected%s" % (suffix, other))
+        prepare.append(
+            "observed, expected = observed%s, expected%s" % (suffix, other)
+        )
     if is_inexact(observed) or is_inexact(expected):
         return inexact(observed, expected, path, bounds(options, (observed, expected)), prepare)
     wrong = observed != expected
@@ -256,14 +258,10 @@ def inexact(observed, expected, path, bound, prepare):
     if infinite.any():
         wrong = infinite & (observed != expected) & ~nan
         if wrong.any():
-            lines = (
-                imports
-                + prepare
-                + [
-                    "wrong = (%sisinf(observed) | %sisinf(expected)) & (observed != expected)"
-                    % (numpy, numpy)
-                ]
-            )
+            lines = imports + prepare + [
+                "wrong = (%sisinf(observed) | %sisinf(expected)) & (observed != expected)"
+                % (numpy, numpy)
+            ]
             return Difference(
                 "inf placement", path, some(observed, wrong), some(expected, wrong), lines + SHOW
             )
@@ -271,7 +269,9 @@ def inexact(observed, expected, path, bound, prepare):
     wrong = abs(observed - expected) > atol + rtol * abs(expected)
     if not wrong.any():
         return None
-    lines = prepare + ["wrong = abs(observed - expected) > %r + %r * abs(expected)" % (atol, rtol)]
+    lines = prepare + [
+        "wrong = abs(observed - expected) > %r + %r * abs(expected)" % (atol, rtol)
+    ]
     return Difference("values", path, some(observed, wrong), some(expected, wrong), lines + SHOW)
 
 

@@ -146,7 +146,9 @@ def rows_of(result, row):
 
 def is_dense(value):
     return (
-        compare.is_torch(value) and str(value.layout) == "torch.strided" and not value.is_quantized
+        compare.is_torch(value)
+        and str(value.layout) == "torch.strided"
+        and not value.is_quantized
     )
 
 

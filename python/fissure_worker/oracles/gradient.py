@@ -291,9 +291,7 @@ def source(call, place, mode, chosen=()):
         "step = %r" % STEP,
         "after, before = function(start + step * direction), function(start - step * direction)",
         "expected = float(after - before) / (2 * step)",
-        "wrong = abs(observed - expected) > %r * max(1.0, abs(expected), abs(observed))"
-        % TOLERANCE,
-        "return wrong, '%%r in %s mode' %% observed, '%%r by central differences' %% expected"
-        % mode,
+        "wrong = abs(observed - expected) > %r * max(1.0, abs(expected), abs(observed))" % TOLERANCE,
+        "return wrong, '%%r in %s mode' %% observed, '%%r by central differences' %% expected" % mode,
     ]
     return call.source(lines)

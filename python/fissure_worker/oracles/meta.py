@@ -148,7 +148,9 @@ def as_fake(call):
     lines = ["from torch._subclasses.fake_tensor import FakeTensorMode"] + REAL
     lines.append("mode = FakeTensorMode()")
     for place, _ in places:
-        lines.append(place.assignment(arguments, "mode.from_tensor(%s)" % place.expression))
+        lines.append(
+            place.assignment(arguments, "mode.from_tensor(%s)" % place.expression)
+        )
     lines.append("with mode:")
     mode = FakeTensorMode()
     try:

@@ -78,10 +78,7 @@ class Referee:
         if reference is None:
             return False
         errors = sorted(
-            [
-                compare.root_mean_square(reference, first),
-                compare.root_mean_square(reference, second),
-            ]
+            [compare.root_mean_square(reference, first), compare.root_mean_square(reference, second)]
         )
         rtol, atol = compare.tolerance(first, second)
         size = compare.root_mean_square(reference, reference * 0)
