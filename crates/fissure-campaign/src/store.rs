@@ -27,7 +27,7 @@ pub enum StoreError {
         path: PathBuf,
         source: io::Error,
     },
-    #[error("{} is in use by another fissure ({owner}): wait for it, or choose another --workdir", folder.display())]
+    #[error("{} is in use by another fissure ({owner}): wait for it, or choose another --output", folder.display())]
     InUse { folder: PathBuf, owner: String },
 }
 

@@ -33,6 +33,12 @@ pub fn active(surroundings: &Surroundings) -> Option<(&'static str, PathBuf)> {
         })
 }
 
+/// The interpreter of the virtual environment `.venv` in the folder that the user stands in.
+pub fn beside(surroundings: &Surroundings) -> Option<PathBuf> {
+    let python = surroundings.folder.as_ref()?.join(".venv/bin/python");
+    python.exists().then_some(python)
+}
+
 /// Every place where an interpreter may be, best first: active, PATH, pyenv.
 fn candidates(surroundings: &Surroundings) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = active(surroundings)

@@ -8,8 +8,10 @@ import re
 import sys
 
 package, distributions = sys.argv[1], sys.argv[2:]
-# The current folder may hold a folder named like the library.
-sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]
+# The current folder may hold a folder named like the library; it counts where PYTHONPATH names it.
+here = os.getcwd()
+named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+sys.path[:] = [entry for entry in sys.path if entry != "" and (entry != here or here in named)]
 answer = {
     "executable": sys.executable,
     "python_version": ".".join(str(part) for part in sys.version_info[:3]),

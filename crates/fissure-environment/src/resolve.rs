@@ -78,14 +78,23 @@ pub fn resolve(
             Err(why) => looked.push(format!("active virtual environment: {why}")),
         }
     }
+    if let Some(python) = interpreter::beside(surroundings) {
+        match search.check(&python) {
+            Ok(probe) => return Ok(search.choice(probe, "./.venv")),
+            Err(why) => looked.push(format!("./.venv: {why}")),
+        }
+    }
+    for name in ["python3", "python"] {
+        let Some(python) = surroundings.find_program(name) else {
+            continue;
+        };
+        match search.check(&python) {
+            Ok(probe) => return Ok(search.choice(probe, &format!("{name} on PATH"))),
+            Err(why) => looked.push(format!("{name} on PATH: {why}")),
+        }
+    }
     if let Some(choice) = search.managed(&mut looked)? {
         return Ok(choice);
-    }
-    if let Some(python) = surroundings.find_program("python3") {
-        match search.check(&python) {
-            Ok(probe) => return Ok(search.choice(probe, "python3 on PATH")),
-            Err(why) => looked.push(format!("python3 on PATH: {why}")),
-        }
     }
     search.make(&looked, progress)
 }

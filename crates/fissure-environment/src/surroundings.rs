@@ -24,6 +24,8 @@ pub struct Surroundings {
     pub root: PathBuf,
     /// The user's home folder, where it is known.
     pub home: Option<PathBuf>,
+    /// The folder that the user stands in.
+    pub folder: Option<PathBuf>,
 }
 
 impl Surroundings {
@@ -43,6 +45,7 @@ impl Surroundings {
             variables,
             root,
             home: env::home_dir(),
+            folder: env::current_dir().ok(),
         })
     }
 
@@ -60,6 +63,7 @@ impl Surroundings {
             variables,
             root,
             home,
+            folder: None,
         }
     }
 

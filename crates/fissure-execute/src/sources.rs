@@ -13,6 +13,8 @@ use rust_embed::RustEmbed;
 #[folder = "../../python"]
 #[include = "*.py"]
 #[include = "*.txt"]
+// What users import; it is in the wheel.
+#[exclude = "fissure/*"]
 struct Embedded;
 
 /// The package that workers import.

@@ -20,6 +20,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Ok(read)
 }
 
+/// Seconds, written as a number or as a duration; -1 where that means without end.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() => Ok(seconds),
+        _ => duration(text).map(|time| time.as_secs_f64()),
+    }
+}
+
 /// A duration, or `None` for `forever`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit(pub Option<Duration>);
@@ -53,6 +61,9 @@ mod tests {
         for text in ["", "0", "0s", "-5s", "-1", "soon", "3 apples", "nan"] {
             assert!(duration(text).is_err(), "{text}");
         }
+        assert_eq!(seconds("1m30s"), Ok(90.0));
+        assert_eq!(seconds("-1"), Ok(-1.0));
+        assert!(seconds("inf").is_err() && seconds("soon").is_err());
         assert_eq!(limit("forever"), Ok(Limit(None)));
         assert_eq!(limit("2m"), Ok(Limit(Some(Duration::from_secs(120)))));
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The documented exit codes, the same for every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +11,26 @@ pub enum ExitStatus {
     Findings = 1,
     Usage = 2,
     Failure = 3,
+    /// Ended by Ctrl-C without a finding: what shells say of a program that a signal ended.
+    Interrupted = 130,
+}
+
+/// Ctrl-C was pressed.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Called when Ctrl-C is pressed.
+pub fn note_interruption() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+/// The code of a command that ended well: 0 is said only of a run that was not interrupted.
+pub fn of_ended(code: ExitCode) -> ExitCode {
+    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    if interrupted && code == ExitCode::from(ExitStatus::NoFinding) {
+        ExitStatus::Interrupted.into()
+    } else {
+        code
+    }
 }
 
 /// The user asked for something that cannot be done as asked. Shown with exit code 2.
@@ -40,7 +61,9 @@ impl ExitStatus {
 
     #[expect(clippy::print_stderr, reason = "the last word of a failed command")]
     pub fn report(self, error: &anyhow::Error) -> ExitCode {
-        eprintln!("error: {error:#}");
+        let text = format!("{error:#}");
+        // Some of what is passed on, as by installers, says it already.
+        eprintln!("error: {}", text.trim_start_matches("error: "));
         self.into()
     }
 }

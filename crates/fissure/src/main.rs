@@ -8,13 +8,14 @@ mod target;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit_status::ExitStatus;
 
 /// Finds the cracks in deep-learning libraries and in the ML code built on them.
 ///
-/// Exit codes: 0 no finding, 1 findings, 2 usage error, 3 Fissure itself failed.
+/// Exit codes: 0 no finding, 1 findings, 2 usage error, 3 Fissure itself failed, 130 interrupted
+/// before anything was found.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
@@ -63,13 +64,21 @@ enum Command {
     Env(command::env::EnvArgs),
     /// Check this machine: interpreters, libraries, sandbox
     Doctor(command::doctor::DoctorArgs),
+    Completions(command::help::CompletionsArgs),
+    Man(command::help::ManArgs),
+}
+
+/// The command line, or its help, or what is wrong with it.
+fn parsed() -> Cli {
+    let matches = command::help::grouped(Cli::command()).get_matches();
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
 fn main() -> ExitCode {
     // A reader that closes our output early (`fissure … | head`) ends us quietly, as it does any
     // other Unix program; Rust's default turns it into a panic.
     exit_status::end_quietly_on_closed_pipe();
-    let result = match Cli::parse().command {
+    let result = match parsed().command {
         Command::Scan(args) => command::scan::run(*args),
         Command::Train(args) => command::train::run(*args),
         Command::Assertions(args) => command::assertions::run(args),
@@ -92,6 +101,10 @@ fn main() -> ExitCode {
         Command::Oracles(args) => command::oracles::run(args),
         Command::Env(args) => command::env::run(args),
         Command::Doctor(args) => command::doctor::run(args),
+        Command::Completions(args) => command::help::completions(&args, Cli::command()),
+        Command::Man(args) => command::help::man(&args, Cli::command()),
     };
-    result.unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
+    result
+        .map(exit_status::of_ended)
+        .unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
 }

@@ -8,13 +8,22 @@ use crate::support::{World, real_python, wanted};
 #[test]
 fn each_source_is_taken_before_the_next() {
     let mut world = World::new();
-    let path = world.fake_python("bin/python3", "3.11.7", Some("2.1.0"));
-    assert_eq!(world.resolve(&wanted("torch")).unwrap().python, path);
-
     let managed = world.fake_environment("torch-2.2.0-py3.11", "torch", "2.2.0");
     let choice = world.resolve(&wanted("torch")).unwrap();
     assert_eq!(choice.python, managed);
     assert_eq!(choice.environment.as_deref(), Some("torch-2.2.0-py3.11"));
+
+    let path = world.fake_python("bin/python", "3.11.7", Some("2.0.0"));
+    assert_eq!(world.resolve(&wanted("torch")).unwrap().python, path);
+
+    let path = world.fake_python("bin/python3", "3.11.7", Some("2.1.0"));
+    assert_eq!(world.resolve(&wanted("torch")).unwrap().python, path);
+
+    let beside = world.fake_python("here/.venv/bin/python", "3.11.7", Some("2.1.5"));
+    world.stand_in("here");
+    let choice = world.resolve(&wanted("torch")).unwrap();
+    assert_eq!(choice.python, beside);
+    assert!(choice.reason.ends_with(": ./.venv"), "{}", choice.reason);
 
     let conda = world.fake_python("conda/bin/python", "3.11.7", Some("2.3.0"));
     world.set("CONDA_PREFIX", world.path("conda"));

@@ -14,6 +14,7 @@ use fissure_environment::{
 pub struct World {
     root: tempfile::TempDir,
     variables: Vec<(String, String)>,
+    folder: Option<PathBuf>,
 }
 
 impl World {
@@ -23,6 +24,7 @@ impl World {
         let mut world = Self {
             root,
             variables: Vec::new(),
+            folder: None,
         };
         fs::create_dir(world.path("bin")).unwrap();
         world.set("PATH", world.path("bin"));
@@ -37,6 +39,11 @@ impl World {
     pub fn set(&mut self, name: &str, value: impl AsRef<Path>) {
         let value = value.as_ref().to_str().unwrap().to_owned();
         self.variables.push((name.to_owned(), value));
+    }
+
+    /// From here on this is the current folder.
+    pub fn stand_in(&mut self, name: &str) {
+        self.folder = Some(self.path(name));
     }
 
     /// The variables with which this machine reaches its package index.
@@ -72,7 +79,9 @@ impl World {
     }
 
     pub fn surroundings(&self) -> Surroundings {
-        Surroundings::new(self.path("fissure-home"), self.variables.clone())
+        let mut found = Surroundings::new(self.path("fissure-home"), self.variables.clone());
+        found.folder.clone_from(&self.folder);
+        found
     }
 
     pub fn store(&self) -> Store {

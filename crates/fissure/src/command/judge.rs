@@ -40,8 +40,8 @@ pub struct JudgeArgs {
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
 
-    /// Seconds one call may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    /// Time one call may take
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::seconds, default_value = "10s")]
     timeout: f64,
 
     /// Memory one worker may use beyond what the library needs, in MiB

@@ -8,6 +8,7 @@ pub mod diff;
 pub mod doctor;
 pub mod env;
 pub mod fuzz;
+pub mod help;
 #[cfg(feature = "index")]
 pub mod index;
 pub mod judge;

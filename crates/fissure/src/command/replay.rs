@@ -47,8 +47,8 @@ pub struct ReplayArgs {
 /// What a script may take.
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
-    /// Seconds for a script, the import of the library included
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    /// Time for a script, the import of the library included
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::seconds, default_value = "60s")]
     pub timeout: f64,
 
     /// MiB of memory for a script, the library included

@@ -29,7 +29,7 @@ const MILLISECONDS: u32 = 10_000;
 
 /// Draw abstract inputs from the rules of an API, as JSON lines.
 ///
-/// Each line has the seconds since the start and one value for each parameter. How many inputs are
+/// Each line has one value for each parameter; the same seed gives the same lines, byte for byte. How many inputs are
 /// distinct, and how different they are, is said on standard error at the end.
 ///
 /// Exit codes: 0 inputs were found, 1 there are none, 2 usage error.
@@ -48,8 +48,12 @@ pub struct SolveArgs {
     #[arg(long, value_name = "N", default_value_t = 1000)]
     n: u64,
 
-    /// Seconds at most
-    #[arg(long, value_name = "SECONDS")]
+    /// Also write the seconds since the start into each line
+    #[arg(long)]
+    timings: bool,
+
+    /// Time at most
+    #[arg(long = "total-time", alias = "time", value_name = "TIME", value_parser = crate::duration::seconds)]
     time: Option<f64>,
 
     /// Number that decides all random choices
@@ -77,7 +81,7 @@ pub struct SolveArgs {
 pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
     let time = args
         .time
-        .map(|time| seconds_of(time, "--time"))
+        .map(|time| seconds_of(time, "--total-time"))
         .transpose()?;
     let invariants = find(&args)?;
     let params = invariants.file.declarations();
@@ -104,7 +108,11 @@ pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
         writeln!(
             out,
             "{}",
-            line(begin.elapsed().as_secs_f64(), &names, &input)
+            line(
+                args.timings.then(|| begin.elapsed().as_secs_f64()),
+                &names,
+                &input
+            )
         )?;
     }
     drop(out);
@@ -176,7 +184,7 @@ fn sampler(args: &SolveArgs, invariants: &Invariants, seed: u64) -> anyhow::Resu
     }
 }
 
-fn line(seconds: f64, names: &[String], input: &[Datum]) -> serde_json::Value {
+fn line(seconds: Option<f64>, names: &[String], input: &[Datum]) -> serde_json::Value {
     let arguments: serde_json::Map<String, serde_json::Value> = names
         .iter()
         .zip(input)
@@ -188,7 +196,10 @@ fn line(seconds: f64, names: &[String], input: &[Datum]) -> serde_json::Value {
             (name.clone(), value)
         })
         .collect();
-    json!({ "seconds": seconds, "arguments": arguments })
+    match seconds {
+        Some(seconds) => json!({ "seconds": seconds, "arguments": arguments }),
+        None => json!({ "arguments": arguments }),
+    }
 }
 
 /// Why there are no inputs: exactly, where a solver can be had, else as far as the sampler knows.
@@ -242,7 +253,7 @@ fn exactly(
                         let names: Vec<String> =
                             params.iter().map(|param| param.name.clone()).collect();
                         println!("an input breaks {broken} and no other rule:");
-                        println!("{}", line(0.0, &names, &input));
+                        println!("{}", line(None, &names, &input));
                         true
                     }
                     Exactly::No => {

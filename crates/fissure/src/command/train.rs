@@ -53,7 +53,12 @@ pub struct TrainArgs {
     dtypes: Vec<Precision>,
 
     /// Folder for the files
-    #[arg(long, value_name = "DIR", default_value = "soft-assertions")]
+    #[arg(
+        long = "output",
+        alias = "out",
+        value_name = "DIR",
+        default_value = "soft-assertions"
+    )]
     out: PathBuf,
 
     /// Number that decides all random choices

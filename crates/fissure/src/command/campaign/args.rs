@@ -17,7 +17,7 @@ use crate::target::TargetArgs;
 /// found in --rules or ./invariants, or is learned first. All results are in one folder, which
 /// `fissure report` reads.
 ///
-///   fissure campaign torch --per-api 60s --total 2h
+///   fissure campaign torch --api-time 60s --total-time 2h
 ///   fissure campaign torch --api 'torch.nn.*' --weight 'torch.nn.functional.*=3' --max-iter 2000
 ///   fissure campaign --resume fissure-out/campaign-20261115-231500
 ///   fissure campaign torch --slurm --shards 64 --cpus 4 --time 2h
@@ -100,12 +100,12 @@ pub struct CampaignRunArgs {
     pub weight: Vec<(String, f64)>,
 
     /// Time for each API
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long = "api-time", aliases = ["per-api", "max-time"], value_name = "TIME", value_parser = duration)]
     pub per_api: Option<Duration>,
 
     /// Time for the whole, shared among the APIs, confirming what is found included; `forever` goes round without end
     /// [default: the profile's]
-    #[arg(long, value_name = "TIME", value_parser = limit)]
+    #[arg(long = "total-time", alias = "total", value_name = "TIME", value_parser = limit)]
     pub total: Option<Limit>,
 
     /// Inputs for each API [default: 2000, without end when a time is given]
@@ -125,7 +125,7 @@ pub struct CampaignRunArgs {
     pub learn_time: Duration,
 
     /// Time for learning in all; what is not learned by then is left out [default: 10m, or half
-    /// of --total where that is less]
+    /// of --total-time where that is less]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub learn_total: Option<Duration>,
 

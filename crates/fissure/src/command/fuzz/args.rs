@@ -74,21 +74,28 @@ pub struct FuzzArgs {
     )]
     pub max_iter: Option<i64>,
 
-    /// Seconds per API; whichever of this and --max-iter comes first ends it; -1 is without end
+    /// Time for each API; whichever of this and --max-iter comes first ends it; -1 is without end
     #[arg(
-        long,
-        alias = "max_time",
-        value_name = "SECONDS",
+        long = "api-time",
+        aliases = ["max-time", "max_time", "per-api"],
+        value_name = "TIME",
+        value_parser = crate::duration::seconds,
         allow_negative_numbers = true
     )]
     pub max_time: Option<f64>,
 
-    /// Seconds for the whole run, shared among the APIs; -1 is without end [default: the profile's]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    /// Time for the whole run, shared among the APIs; -1 is without end [default: the profile's]
+    #[arg(
+        long,
+        alias = "total",
+        value_name = "TIME",
+        value_parser = crate::duration::seconds,
+        allow_negative_numbers = true
+    )]
     pub total_time: Option<f64>,
 
-    /// Seconds one input may take [default: 10, in DocTer's form 5]
-    #[arg(long, value_name = "SECONDS")]
+    /// Time one call may take [default: 10s, in DocTer's form 5s]
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::seconds)]
     pub timeout: Option<f64>,
 
     /// Worker processes [default: one per core]
@@ -130,7 +137,7 @@ pub struct FuzzArgs {
 
     /// Folder for everything that is written [default: fissure-out/fuzz-TIME; in DocTer's form the
     /// current folder]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long = "output", alias = "workdir", value_name = "DIR")]
     pub workdir: Option<PathBuf>,
 
     /// Continue the interrupted run in this folder, with the command it was begun with

@@ -87,11 +87,11 @@ impl Plan {
             }
         };
         let max_time = match args.max_time {
-            Some(seconds) if seconds > 0.0 => Some(seconds_of(seconds, "--max-time")?),
+            Some(seconds) if seconds > 0.0 => Some(seconds_of(seconds, "--api-time")?),
             Some(-1.0) | Some(0.0) | None => None,
             Some(n) => {
                 return Err(usage(format!(
-                    "--max-time {n}: give seconds, or -1 for no end"
+                    "--api-time {n}: give seconds, or -1 for no end"
                 )));
             }
         };

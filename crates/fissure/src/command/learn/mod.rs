@@ -48,7 +48,12 @@ pub struct LearnArgs {
     apis: Vec<String>,
 
     /// Folder for the rule files
-    #[arg(long, value_name = "DIR", default_value = "invariants")]
+    #[arg(
+        long = "output",
+        alias = "out",
+        value_name = "DIR",
+        default_value = "invariants"
+    )]
     out: PathBuf,
 
     /// File of further calls of the API: one JSON object per line with `arguments` and `keywords`
@@ -84,12 +89,12 @@ pub struct LearnArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Seconds of one core for one API
-    #[arg(long, value_name = "SECONDS", default_value_t = 40.0)]
+    /// Time of one core for each API
+    #[arg(long = "api-time", alias = "time", value_name = "TIME", value_parser = crate::duration::seconds, default_value = "40s")]
     time: f64,
 
-    /// Seconds one call may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 4.0)]
+    /// Time one call may take
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::seconds, default_value = "4s")]
     timeout: f64,
 
     /// APIs learned at the same time, each on one core
@@ -117,7 +122,7 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     let usual = LearnOptions::default();
     let options = LearnOptions {
         seed: args.seed,
-        time: seconds_of(args.time, "--time")?,
+        time: seconds_of(args.time, "--api-time")?,
         // A call of JAX costs as much as many of the others.
         mutants: if package == "jax" {
             usual.mutants / 4

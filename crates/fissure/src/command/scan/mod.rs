@@ -30,8 +30,8 @@ pub struct ScanArgs {
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 
-    /// Seconds for the search [default: 30]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    /// Time for the search [default: 30s]
+    #[arg(long = "total-time", alias = "timeout", value_name = "TIME", value_parser = crate::duration::duration)]
     timeout: Option<Duration>,
 
     /// Highest trigger level: 0 own data, 1 inside its range, 2 any finite input, 3 weights, 4 training
@@ -198,7 +198,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(if report.interrupted && report.findings.is_empty() {
-        ExitCode::from(INTERRUPTED)
+        ExitStatus::Interrupted.into()
     } else if report.failed() {
         ExitStatus::Usage.into()
     } else if report.findings.is_empty() {
@@ -208,16 +208,13 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// What shells say of a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
 /// The first Ctrl-C ends the search with its report, the second ends the program at once.
 #[expect(clippy::print_stderr, reason = "an answer to Ctrl-C")]
 fn end_search_on_interrupt() -> anyhow::Result<()> {
     let mut asked = false;
     ctrlc::set_handler(move || {
         if asked {
-            std::process::exit(i32::from(INTERRUPTED));
+            std::process::exit(ExitStatus::Interrupted as i32);
         }
         asked = true;
         eprintln!("\nstopping: what was found is reported (Ctrl-C again ends at once)");
@@ -278,13 +275,6 @@ fn folder_name(target: &str) -> String {
         })
         .collect();
     format!("scan-{safe}")
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let number: f64 = text
-        .parse()
-        .map_err(|_| format!("`{text}` is not a number of seconds"))?;
-    Duration::try_from_secs_f64(number).map_err(|error| error.to_string())
 }
 
 fn level(text: &str) -> Result<u8, String> {

@@ -47,8 +47,8 @@ pub struct JudgingArgs {
     #[arg(long)]
     pub no_shrink: bool,
 
-    /// Seconds that making one input smaller may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    /// Time that making one input smaller may take
+    #[arg(long, value_name = "TIME", value_parser = crate::duration::seconds, default_value = "20s")]
     pub shrink_time: f64,
 
     /// Fresh processes in which each finding is tried

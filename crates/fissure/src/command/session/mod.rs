@@ -20,7 +20,7 @@ use fissure_environment::Surroundings;
 use fissure_execute::{CoverageOptions, SandboxReport};
 use fissure_report::{Progress, Style};
 
-use crate::exit_status::usage;
+use crate::exit_status::{self, ExitStatus, usage};
 use crate::screen::{self, Screen};
 use args::RunArgs;
 
@@ -201,9 +201,10 @@ pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = stop.clone();
     ctrlc::set_handler(move || {
+        exit_status::note_interruption();
         if seen.swap(true, Ordering::Relaxed) {
             screen::close_if_open();
-            std::process::exit(130);
+            std::process::exit(ExitStatus::Interrupted as i32);
         }
         // The screen says so itself.
         if screen::is_open() {

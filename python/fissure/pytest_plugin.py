@@ -1,0 +1,137 @@
+"""pytest: `@pytest.mark.fissure` fuzzes what a test names, and fails it with the smallest call.
+
+    @pytest.mark.fissure(target=losses.focal_loss, reference=slow_focal_loss, max_inputs=500)
+    def test_focal_loss():
+        \"\"\"The body runs first; without `target` the test's own parameters are not fuzzed.\"\"\"
+
+    @pytest.mark.fissure
+    def test_addition(fissure_fuzz):
+        result = fissure_fuzz(mypackage.add, max_inputs=200)
+        assert not result
+
+The library runs in processes that Fissure watches: a crash in native code fails one test, not the
+session. Runs are kept below `.fissure/`, one folder for each test, so that workers of pytest-xdist
+do not meet.
+"""
+
+import hashlib
+import os
+import shutil
+
+import pytest
+
+import fissure
+
+# Inputs by the name of a profile; a mark that says a number is obeyed.
+PROFILES = {"smoke": 100, "default": 500, "ci": 2000, "nightly": 100000}
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("fissure")
+    group.addoption(
+        "--fissure-profile",
+        choices=sorted(PROFILES),
+        default=None,
+        help="how many inputs a fuzzed test gets where its mark says nothing: "
+        + ", ".join("%s %d" % item for item in sorted(PROFILES.items(), key=lambda it: it[1])),
+    )
+    group.addoption(
+        "--fissure-seed", default=None, help="seed of all inputs (the same seed, the same inputs)"
+    )
+    group.addoption(
+        "--fissure-folder", default=None, help="where runs are kept [default: ROOT/.fissure]"
+    )
+    parser.addini("fissure_profile", "profile of fuzzed tests", default="default")
+    parser.addini("fissure_seed", "seed of fuzzed tests", default="0")
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        "fissure(target, max_inputs, reference, seed, max_time, timeout, oracles, options): "
+        "fuzz a function; the test fails with the smallest call that fails",
+    )
+
+
+class FissureFailure(Exception):
+    """What a fuzzed function failed with, as text for the terminal."""
+
+
+def _settings(config):
+    profile = config.getoption("--fissure-profile") or config.getini("fissure_profile")
+    if profile not in PROFILES:
+        raise pytest.UsageError(
+            "fissure_profile is `%s`; there are %s" % (profile, ", ".join(sorted(PROFILES)))
+        )
+    seed = config.getoption("--fissure-seed") or config.getini("fissure_seed")
+    return {"max_inputs": PROFILES[profile], "seed": seed}
+
+
+def _folder(item, target):
+    """One folder for each test and target, the same in every session."""
+    config = item.config
+    base = config.getoption("--fissure-folder") or os.path.join(str(config.rootpath), ".fissure")
+    name = item.nodeid + " " + str(target)
+    short = "".join(letter if letter.isalnum() or letter in "._-" else "_" for letter in item.name)
+    return os.path.join(base, "%s-%s" % (short, hashlib.sha256(name.encode()).hexdigest()[:8]))
+
+
+def _fuzz(item, function, **settings):
+    chosen = dict(_settings(item.config))
+    chosen.update((name, value) for name, value in settings.items() if value is not None)
+    name = function if isinstance(function, str) else getattr(function, "__qualname__", function)
+    folder = _folder(item, name)
+    # A run is written anew; what an earlier one found is found again by the same seed.
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    return fissure.fuzz(function, output=folder, **chosen)
+
+
+@pytest.fixture
+def fissure_fuzz(request):
+    """`fissure.fuzz` with the profile, the seed and the folder of this test."""
+
+    def fuzz(function, **settings):
+        return _fuzz(request.node, function, **settings)
+
+    return fuzz
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    outcome = yield
+    mark = pyfuncitem.get_closest_marker("fissure")
+    if mark is None or outcome.excinfo is not None:
+        return
+    settings = dict(mark.kwargs)
+    targets = list(mark.args) + [settings.pop("target")] * ("target" in settings)
+    try:
+        for target in targets:
+            result = _fuzz(pyfuncitem, target, **settings)
+            if result:
+                raise FissureFailure(_text(result))
+    except Exception as error:
+        _force(outcome, error)
+
+
+def _force(outcome, error):
+    if hasattr(outcome, "force_exception"):
+        outcome.force_exception(error)
+    else:
+        outcome._excinfo = (type(error), error, error.__traceback__)
+
+
+def _text(result):
+    lines = []
+    for finding in result:
+        lines += [str(finding), "  replay: " + finding.replay, ""]
+    return "\n".join(lines + [result._summary()])
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, (FissureFailure, fissure.FissureError)):
+        report.longrepr = "fissure: " + str(error)
