@@ -78,6 +78,12 @@ pub fn resolve(
             Err(why) => looked.push(format!("active virtual environment: {why}")),
         }
     }
+    // Who asks for a version means the environment that was made for it.
+    if wanted.requirement.is_some()
+        && let Some(choice) = search.managed(&mut looked)?
+    {
+        return Ok(choice);
+    }
     if let Some(python) = interpreter::beside(surroundings) {
         match search.check(&python) {
             Ok(probe) => return Ok(search.choice(probe, "./.venv")),
@@ -93,7 +99,9 @@ pub fn resolve(
             Err(why) => looked.push(format!("{name} on PATH: {why}")),
         }
     }
-    if let Some(choice) = search.managed(&mut looked)? {
+    if wanted.requirement.is_none()
+        && let Some(choice) = search.managed(&mut looked)?
+    {
         return Ok(choice);
     }
     search.make(&looked, progress)

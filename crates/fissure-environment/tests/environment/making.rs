@@ -4,7 +4,7 @@ use std::{fs, os::unix::process::CommandExt, path::Path, thread, time::Duration}
 
 use fissure_environment::{EnvironmentError, Progress, make};
 
-use crate::support::{World, child_test, parents_surroundings, real_python, wanted};
+use crate::support::{World, child_test, parents_surroundings, real_python, wanted, wished};
 
 const NAME_PREFIX: &str = "six-1.16.0-py";
 
@@ -64,7 +64,7 @@ fn an_environment_is_made_once_and_found_again() {
         "{heard:?}"
     );
 
-    let choice = world.resolve(&wanted("six")).unwrap();
+    let choice = world.resolve(&wished("six==1.16.0")).unwrap();
     assert_eq!(choice.environment, Some(made.name.clone()));
     let again = world.make("six==1.16.0").unwrap();
     assert_eq!((again.folder, calls(&world)), (made.folder, 1));

@@ -2,7 +2,7 @@
 
 use fissure_environment::{EnvironmentError, Managed, probe};
 
-use crate::support::{World, real_python, wanted};
+use crate::support::{World, real_python, wanted, wished};
 
 /// The result, or `None` with a word about it when the index cannot be reached from here.
 pub fn unless_offline(made: Result<Managed, EnvironmentError>) -> Option<Managed> {
@@ -26,7 +26,7 @@ fn a_small_package_is_really_installed_found_and_removed() {
     };
     let found = probe(&world.surroundings(), &made.python(), "six").unwrap();
     assert_eq!(found.library_version.as_deref(), Some("1.16.0"));
-    let choice = world.resolve(&wanted("six")).unwrap();
+    let choice = world.resolve(&wished("six==1.16.0")).unwrap();
     assert_eq!(choice.python, made.python());
 
     world.store().remove(&made.name).unwrap();

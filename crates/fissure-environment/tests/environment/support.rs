@@ -186,6 +186,15 @@ pub fn wanted(package: &str) -> Wanted {
     }
 }
 
+/// The same for a requirement: `six==1.16.0`.
+pub fn wished(requirement: &str) -> Wanted {
+    let (package, _) = requirement.split_once("==").unwrap();
+    Wanted {
+        requirement: Some(requirement.parse().unwrap()),
+        ..wanted(package)
+    }
+}
+
 /// The interpreter behind this machine's `python3`.
 pub fn real_python() -> PathBuf {
     let surroundings = Surroundings::from_process().unwrap();
