@@ -34,19 +34,30 @@ fn tensor(value: &Value) -> Option<&TensorValue> {
 ///
 /// True when a number in it is beyond 2^20 in magnitude (a size, a count, a repetition, an index
 /// inside an integer tensor), when its small numbers multiply to more than 2^30 (`eye(100000,
-/// 100000)`, a list of sizes), or when its tensors take more than 16 MiB.
+/// 100000)`, a list of sizes), when a float (a `scale_factor`) enlarges a tensor to more than that, or when its tensors take more than 16 MiB.
 pub fn asks_for_much(input: &ConcreteInput) -> bool {
     let mut large = false;
     let mut product: i128 = 1;
+    let mut factor: f64 = 1.0;
+    let mut elements: f64 = 1.0;
+    let mut spatial: i32 = 1;
     let mut bytes: u64 = 0;
     walk(input, &mut |value| match value {
         Value::Int(number) => {
             large |= number.unsigned_abs() > LARGE_NUMBER as u128;
             product = product.saturating_mul((*number).max(1));
         }
-        Value::Float(number) => large |= number.abs() > LARGE_NUMBER as f64,
+        Value::Float(number) => {
+            large |= number.abs() > LARGE_NUMBER as f64;
+            factor *= number.abs().max(1.0);
+        }
         value => {
             if let Some(tensor) = tensor(value) {
+                let count = tensor.elements().unwrap_or(u64::MAX);
+                elements = elements.max(count as f64);
+                // A factor of sizes counts once for each dimension behind batch and channels.
+                let rank = i32::try_from(tensor.shape.len()).unwrap_or(i32::MAX);
+                spatial = spatial.max(rank.saturating_sub(2));
                 bytes = bytes.saturating_add(tensor.byte_len().unwrap_or(u64::MAX));
                 large |= tensor.dtype.is_integer()
                     && tensor.pattern_scalars().any(|scalar| {
@@ -56,7 +67,8 @@ pub fn asks_for_much(input: &ConcreteInput) -> bool {
             }
         }
     });
-    large || product > LARGE_PRODUCT || bytes > LARGE_BYTES
+    let enlarged = factor > 1.0 && elements * factor.powi(spatial) > LARGE_PRODUCT as f64;
+    large || enlarged || product > LARGE_PRODUCT || bytes > LARGE_BYTES
 }
 
 /// Some tensor has no elements.

@@ -9,6 +9,10 @@ from fissure_worker.oracles import compare, foreign, promote
 from fissure_worker.oracles.arguments import Arguments, from_parts
 from fissure_worker.oracles.referee import Referee
 
+#: Parameters that name dimensions.
+AXES = ("dim", "dims", "axis", "axes")
+#: Words of a documentation that leaves elements of the result open.
+OPEN_ELEMENTS = ("uninitialized", "uninitialised", "not initialized", "filled with random")
 #: Characters of what was observed and what was expected.
 TEXT_LIMIT = 600
 
@@ -173,7 +177,10 @@ class Call:
     @property
     def differs(self):
         """Documented to give something else each time."""
-        return self.has("uninitialised") or self.has("varies")
+        if self.has("uninitialised") or self.has("varies"):
+            return True
+        text = (getattr(self.target, "__doc__", None) or "").lower()
+        return any(words in text for words in OPEN_ELEMENTS)
 
     @property
     def has_generator(self):
@@ -231,6 +238,20 @@ class Call:
                 target = getattr(target, "forward", None)
             names[part] = positional_names(target, self.adapter, skip=1 if part >= 2 else 0)
         return names[part][key] if key < len(names[part]) else None
+
+    @property
+    def all_dimensions(self):
+        """A parameter that names dimensions is None, given or by default: then all of them are meant."""
+        given = {}
+        for part, values in enumerate(self.used.parts()):
+            items = values.items() if isinstance(values, dict) else enumerate(values)
+            for key, value in items:
+                given[self.parameter(part, key)] = value
+        for target in (self.target, getattr(self.target, "forward", None)):
+            signature = signature_of(target, self.adapter)
+            for name, it in signature.parameters.items() if signature else ():
+                given.setdefault(name, it.default)
+        return any(name in AXES and value is None for name, value in given.items())
 
     def promoted_result(self):
         """The result in `float64`, or None where there is none."""
@@ -362,12 +383,19 @@ def importable(root, library):
         return library
 
 
+def signature_of(target, adapter):
+    """A callable's signature, or None where nobody knows it."""
+    if target is None:
+        return None
+    try:
+        return inspect.signature(target)
+    except (TypeError, ValueError):
+        return adapter.signature(target) if adapter is not None else None
+
+
 def positional_names(target, adapter, skip):
     """Names of positional parameters; empty where nobody knows them."""
-    try:
-        signature = inspect.signature(target)
-    except (TypeError, ValueError):
-        signature = adapter.signature(target) if adapter is not None else None
+    signature = signature_of(target, adapter)
     if signature is None:
         return []
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

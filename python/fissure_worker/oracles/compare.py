@@ -246,32 +246,51 @@ def inexact(observed, expected, path, bound, prepare):
     else:
         import torch as library
     prepare.append("observed, expected = observed%s, expected%s" % (first, second))
-    nan = library.isnan(observed)
-    wrong = nan != library.isnan(expected)
+    isnan, isinf = library.isnan, library.isinf
+    names = {"isnan": numpy + "isnan", "isinf": numpy + "isinf"}
+    if is_complex(observed) and is_complex(expected):
+        # As C has it: a number with an infinite part is infinite, whatever the other part is, and it is
+        # nobody's promise in which direction.
+        def isnan(it):
+            return library.isnan(it) & ~library.isinf(it)
+
+        prepare.append("isnan = lambda it: %(isnan)s(it) & ~%(isinf)s(it)" % names)
+        names["isnan"] = "isnan"
+    nan = isnan(observed)
+    wrong = nan != isnan(expected)
     if wrong.any():
         lines = imports + prepare
-        lines.append("wrong = %sisnan(observed) != %sisnan(expected)" % (numpy, numpy))
+        lines.append("wrong = %(isnan)s(observed) != %(isnan)s(expected)" % names)
         return Difference(
             "nan placement", path, some(observed, wrong), some(expected, wrong), lines + SHOW
         )
-    infinite = library.isinf(observed) | library.isinf(expected)
+    infinite = isinf(observed) | isinf(expected)
     if infinite.any():
-        wrong = infinite & (observed != expected) & ~nan
+        if is_complex(observed) and is_complex(expected):
+            wrong = isinf(observed) != isinf(expected)
+            condition = "wrong = %(isinf)s(observed) != %(isinf)s(expected)" % names
+        else:
+            wrong = infinite & (observed != expected) & ~nan
+            condition = "wrong = (%(isinf)s(observed) | %(isinf)s(expected)) & (observed != expected)"
+            condition = condition % names
         if wrong.any():
-            lines = imports + prepare + [
-                "wrong = (%sisinf(observed) | %sisinf(expected)) & (observed != expected)"
-                % (numpy, numpy)
-            ]
+            lines = imports + prepare + [condition]
             return Difference(
                 "inf placement", path, some(observed, wrong), some(expected, wrong), lines + SHOW
             )
     rtol, atol = bound
     wrong = abs(observed - expected) > atol + rtol * abs(expected)
+    if is_complex(observed):
+        # Of two infinities nothing more is compared.
+        wrong = wrong & ~infinite
+        prepare.append("infinite = %(isinf)s(observed) | %(isinf)s(expected)" % names)
     if not wrong.any():
         return None
-    lines = prepare + [
+    lines = imports + prepare + [
         "wrong = abs(observed - expected) > %r + %r * abs(expected)" % (atol, rtol)
     ]
+    if is_complex(observed):
+        lines.append("wrong = wrong & ~infinite")
     return Difference("values", path, some(observed, wrong), some(expected, wrong), lines + SHOW)
 
 

@@ -17,7 +17,7 @@ wrong for a server that puts requests of strangers into one batch.
 - The function returns memory that nobody has written, addresses, times or seeds.
 - The difference is rounding by the measure of the same call in `float64`.
 - Rows depend on each other or on their position (a normalisation over the batch, `cumsum`, `tril`),
-  or an argument may name the first dimension, or the result is not one tensor.
+  or an argument may name the first dimension (or, being None, all of them), or the result is not one tensor.
 - A single row is refused: a shape can be required.
 - Every value of the row alone is that of the batch times or divided by the number of rows: a sum or
   a mean over the batch (`kl_div(…, reduction="batchmean")`).
@@ -31,7 +31,7 @@ torch.foo(x)[2] != torch.foo(x[2:3])[0]
 
 from fissure_worker.oracles import compare
 from fissure_worker.oracles.call import Report
-from fissure_worker.oracles.locality import local
+from fissure_worker.oracles.locality import local, local_in_general
 
 PRICE = 8
 #: Elements from which PyTorch shares work between threads.
@@ -93,7 +93,7 @@ def single_rows(call):
             return None
         if answer:
             batched.append(place)
-    if not batched:
+    if not batched or not local_in_general(call, batched, rows, (1, rows - 1), flat=False):
         return None
     for row in (rows - 1, 0):
         text = "[%d:%d]" % (row, row + 1)
@@ -111,6 +111,8 @@ def single_rows(call):
 def names_first_dimension(call, arguments):
     """Some plain number may mean the first dimension: then rows need not be a batch. Trying alone
     does not tell, because one dominating row hides that a softmax depends on all of them."""
+    if call.all_dimensions:
+        return True
     ranks = {tensor.dim() for _, tensor in call.tensors(arguments) if compare.is_torch(tensor)}
     firsts = {0} | {-rank for rank in ranks}
     return any(

@@ -29,7 +29,7 @@ exp(x)[6] != exp(x[6:])[0]   # for a tensor of 7 elements
 """
 
 from fissure_worker.oracles import compare
-from fissure_worker.oracles.locality import independent, local, moves
+from fissure_worker.oracles.locality import independent, local, local_in_general, moves
 
 PRICE = 12
 ONLY = ("torch",)
@@ -112,7 +112,7 @@ def elementwise_places(call):
     if not compare.is_torch(result) or str(result.layout) != "torch.strided":
         return None
     # `index_copy` with one index leaves all other elements as they are, and looks like it.
-    if call.has("about position"):
+    if call.has("about position") or call.all_dimensions and not call.has("elementwise"):
         return None
     count = result.numel()
     if not 2 <= count <= LIMIT or result.is_quantized or call.is_layer and call.draws:
@@ -132,6 +132,8 @@ def elementwise_places(call):
     positions = sorted({count - 1, count // 2})
     answers = [local(call, place, count, positions, flat=True) for place in places]
     if False in answers or True not in answers:
+        return None
+    if not local_in_general(call, places, count, positions, flat=True):
         return None
     # One dominating element hides that a softmax depends on all of them.
     if not all(independent(call, places, position) for position in positions):

@@ -23,7 +23,9 @@ hours into training.
 - The other precision has a NaN too: the function is undefined there (`log(-1)`, `0 / 0`, a
   softmax with temperature 0), or a setting such as a negative `eps` makes it so.
 - The true result is beyond the range of the type.
-- The function returns memory that nobody has written (`empty`).
+- The function returns uninitialised memory (`empty`).
+
+In TensorFlow and MXNet as well; layers in TensorFlow only, whose weights are then made in `float64`.
 
 # Example
 
@@ -32,17 +34,23 @@ softplus_naive(tensor([100.])) = nan, in float64: 100.
 ```
 """
 
-from fissure_worker.oracles import compare, foreign, promote
+from fissure_worker.oracles import compare, foreign, nan_foreign, promote
 from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.magnitude import is_ordinary
 
 PRICE = 2
 
 
-unavailable = foreign.unread
+def unavailable(library):
+    if getattr(library, "__name__", None) in nan_foreign.CASTS:
+        return None
+    return foreign.unread(library)
 
 
 def check(call):
+    if call.is_foreign:
+        yield from nan_foreign.check(call)
+        return
     path = nan_path(call.baseline)
     if path is None or call.has("uninitialised"):
         return

@@ -13,7 +13,8 @@
 //!
 //! # When it stays silent
 //!
-//! Matters of taste: a terse message, an unusual but fitting class. What it says is a note, listed
+//! Matters of taste: a terse message, an unusual but fitting class, one that comes with words of the
+//! library rather than those of the interpreter. What it says is a note, listed
 //! and not counted, unless the message holds garbage or the class can only come from a mistake in
 //! the library's own code.
 //!
@@ -64,7 +65,7 @@ fn fault(exception: &Exception) -> Option<(String, bool)> {
     if MISTAKES.contains(&class) {
         return Some((class.to_owned(), true));
     }
-    if INSIDES.contains(&class) {
+    if INSIDES.contains(&class) && !is_on_purpose(message) {
         return Some((class.to_owned(), false));
     }
     if is_garbage(message) {
@@ -82,6 +83,26 @@ fn fault(exception: &Exception) -> Option<(String, bool)> {
         return Some((format!("{class} with a C++ stack"), false));
     }
     None
+}
+
+/// Words of the interpreter's own messages of [`INSIDES`]; `StopIteration` comes without any.
+const OWN_WORDS: [&str; 9] = [
+    "by zero",
+    "modulo",
+    "negative power",
+    "codec can't encode",
+    "exports of data",
+    "underlying buffer",
+    "not writable",
+    "weakly-referenced",
+    "generator raised",
+];
+
+/// The library wrote the message itself: such a class is then its choice (`BufferError` is what the protocol
+/// of DLPack asks for), not one that escaped.
+fn is_on_purpose(message: &str) -> bool {
+    let lower = message.to_lowercase();
+    !lower.trim().is_empty() && !OWN_WORDS.iter().any(|words| lower.contains(words))
 }
 
 /// Control characters, or bytes that the worker had to escape because they are no text.
@@ -124,5 +145,20 @@ mod tests {
         assert_eq!(found("UnboundLocalError", text), expected);
         let inside = Some(("ZeroDivisionError".to_owned(), false));
         assert_eq!(found("ZeroDivisionError", "division by zero"), inside);
+    }
+
+    #[test]
+    fn a_class_that_the_library_chose_with_its_own_words_is_left_alone() {
+        let text = "Can't export tensors that require gradient, use tensor.detach()";
+        assert_eq!(found("BufferError", text), None);
+        assert_eq!(
+            found("ZeroDivisionError", "the divisor of step must not be 0"),
+            None
+        );
+        let escaped = "Existing exports of data: object cannot be re-sized";
+        let inside = Some(("BufferError".to_owned(), false));
+        assert_eq!(found("BufferError", escaped), inside);
+        let empty = Some(("StopIteration".to_owned(), false));
+        assert_eq!(found("StopIteration", ""), empty);
     }
 }

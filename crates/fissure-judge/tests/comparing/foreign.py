@@ -74,8 +74,27 @@ def judged(expected, oracle, function, arrays, path):
     print(json.dumps(line), flush=True)
 
 
+def nan_in_low_precision(x):
+    """The usual naive softplus: Inf minus Inf in float32, a number in float64."""
+    big = exp(x * 40.0)
+    return big - big
+
+
+def nan_everywhere(x):
+    return (x - x) / (x - x)
+
+
+def a_number(x):
+    return exp(x)
+
+
 sys.modules["planted"] = planted = types.ModuleType("planted")
 planted.wrong_when_traced = wrong_when_traced
+if LIBRARY == "tensorflow":
+    judged("reported", "nan", nan_in_low_precision, [X], "planted.nan_in_low_precision")
+    judged("silent", "nan", nan_everywhere, [X], "planted.nan_everywhere")
+    judged("silent", "nan", nan_in_low_precision, [X * 1e30], "planted.nan_in_low_precision")
+    judged("silent", "nan", a_number, [X], "planted.a_number")
 judged("reported", "compile", wrong_when_traced, [X], "planted.wrong_when_traced")
 if LIBRARY == "jax":
     planted.wrong_when_wide_and_traced = wrong_when_wide_and_traced

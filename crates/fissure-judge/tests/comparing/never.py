@@ -134,6 +134,41 @@ def refuses_type(x):
     return x.clone()
 
 
+def all_of_them(x, dim=None):
+    """A maximum over all elements, which looks like elementwise where the largest is not touched."""
+    y = x.clone()
+    y[x < -50] = x.max()
+    return y
+
+
+def odd_rows(x):
+    """The first row of a batch is wrong."""
+    y = x.clone()
+    if x.shape[0] > 1:
+        y[0] += 1
+    return y
+
+
+def other_infinity(x):
+    """Infinite in both layouts, with another second part."""
+    y = x * complex("inf") if strided(x) else x + complex(float("inf"), float("nan"))
+    return y
+
+
+def finite_elsewhere(x):
+    return x if strided(x) or x.dtype == torch.complex128 else x + complex(float("inf"), 0)
+
+
+def fills(x):
+    """Some elements of the result are uninitialised."""
+    return x + strided(x)
+
+
+def promises(x):
+    """All elements of the result are written."""
+    return x + strided(x)
+
+
 matrix = torch.randn(3, 4)
 huge = torch.tensor([[1e8, 1.0, -1e8], [3.0, 1e7, -1e7]])
 CASES = [
@@ -182,6 +217,13 @@ CASES = [
     ("reported", "meta", refuses_sizes, [matrix], {}, None),
     ("silent", "meta", torch.abs, [matrix.to(torch.complex64)], {"out": matrix.to(torch.complex64)}, None),
     ("silent", "meta", torch.add, [matrix, matrix], {"out": 1.0}, None),
+    ("silent", "determinism", lambda x, dim=None: odd_rows(x), [matrix], {}, None),
+    ("reported", "determinism", odd_rows, [matrix], {}, None),
+    ("silent", "kernel-path", all_of_them, [torch.tensor([1.0, -60.0, 2.0, 3.0, 4.0, 9.0])], {}, None),
+    ("silent", "layout", other_infinity, [matrix + 1j], {}, None),
+    ("reported", "layout", finite_elsewhere, [matrix + 1j], {}, None),
+    ("silent", "layout", fills, [matrix], {}, None),
+    ("reported", "layout", promises, [matrix], {}, None),
     ("silent", "kernel-path", rotated, [torch.randn(6)], {}, None),
     ("reported", "kernel-path", neighbour, [torch.randn(6)], {}, None),
     ("silent", "determinism", batch_mean, [matrix], {}, None),
