@@ -9,7 +9,7 @@ import os
 import sys
 import types
 
-FILES = ("values", "contracts", "forms", "derivatives", "modes", "costs", "failures")
+FILES = ("values", "contracts", "forms", "derivatives", "modes", "costs", "failures", "memory")
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "defects")
 
 

@@ -98,6 +98,7 @@ pub fn oracles() -> &'static [OracleInfo] {
             comparing!("forms", Contract, Default, "forms.py"),
             comparing!("meta", Contract, Default, "meta.py"),
             comparing!("determinism", Contract, Default, "determinism.py"),
+            comparing!("uninitialised", Contract, Cheap, "uninitialised.py"),
             comparing!("nan", Numeric, Cheap, "nan.py"),
             comparing!("placement", Numeric, Cheap, "placement.py"),
             comparing!("reference64", Numeric, Cheap, "reference64.py"),

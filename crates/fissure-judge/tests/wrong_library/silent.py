@@ -57,6 +57,12 @@ CASES = [
     ("jit", "torch.Tensor.tolist", [X], "not a tensor"),
     ("memory-growth", "torch.zeros", [[1 << 26]], "the arguments ask for it"),
     ("memory-growth", "right.fills_a_cache", [X], "growth that stops"),
+    ("uninitialised", "torch.empty", [[3]], "its purpose"),
+    ("uninitialised", "torch.empty_like", [X], "its purpose"),
+    ("uninitialised", "torch.Tensor.new_empty", [X, [5]], "its purpose"),
+    ("uninitialised", "torch.nn.functional.dropout", [X], "random numbers"),
+    ("uninitialised", "torch.cumsum", [X, 0], "nothing is read that was not written"),
+    ("uninitialised", "torch.linalg.svd", [X], "nothing is read that was not written"),
     ("performance", "torch.exp", [X], "below a millisecond"),
     ("performance", "right.slow_everywhere", [X], "slow in every precision"),
 ]
