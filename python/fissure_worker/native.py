@@ -75,6 +75,24 @@ def flush_lines_of_c():
         pass
 
 
+def close_all_of(descriptor):
+    """Closes every descriptor of the file that this one leads to: a mapping of Python keeps a copy
+    of its own, and these are never unmapped."""
+    this = os.fstat(descriptor)
+    try:
+        found = [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:
+        found = list(range(descriptor + 64))
+    for other in found:
+        try:
+            that = os.fstat(other)
+            if (that.st_dev, that.st_ino) == (this.st_dev, this.st_ino):
+                os.close(other)
+        except OSError:
+            # The one with which the list was made.
+            pass
+
+
 def children(pid):
     """The children of the one-threaded process `pid`."""
     try:

@@ -54,16 +54,18 @@ class Worker:
         self.channel = channel
         self.folder = settings["folder"]
         self.slots = settings["slots"]
-        # The mappings outlive their descriptors: closing every descriptor does not end the worker.
+        # The mappings outlive their descriptors: closing every descriptor does not end the worker,
+        # and no call finds one.
         self.arena = memoryview(mmap.mmap(arena, 0, prot=mmap.PROT_READ))
         mapped = mmap.mmap(journal, 0)
         coverage.attach(settings["slot"], mapped)
         shared = memoryview(mapped)
-        os.close(arena)
-        os.close(journal)
+        native.close_all_of(arena)
+        native.close_all_of(journal)
         head = 8 * (HEADER_WORDS + 2 * self.slots)
         self.words = shared[:head].cast("Q")
-        self.text = shared[head:]
+        # The last word is a mark of the orchestrator.
+        self.text = shared[head:-8]
         self.text_full = False
         self.reserve = TEXT_RESERVE
         self.targets = {}

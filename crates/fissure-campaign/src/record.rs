@@ -144,6 +144,7 @@ pub fn letter(kind: OutcomeKind) -> char {
         OutcomeKind::Exit => 'x',
         OutcomeKind::Timeout => 't',
         OutcomeKind::OutOfMemory => 'm',
+        OutcomeKind::Corruption => 'o',
         OutcomeKind::Nan => 'n',
         OutcomeKind::Fatal => 'f',
         OutcomeKind::InternalError => 'i',

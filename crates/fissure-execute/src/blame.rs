@@ -32,7 +32,7 @@ impl Court {
     /// `running`: the input that the journal names after the worker has ended.
     pub fn judge(&mut self, stop: Stop, running: Option<usize>) -> Blame {
         let outcome = match stop {
-            Stop::Finished(_) => return Blame::Nobody,
+            Stop::Finished(_) | Stop::Unreached => return Blame::Nobody,
             Stop::Cancelled => return Blame::Cancelled,
             _ if running.is_none() => {
                 self.fruitless += 1;
@@ -62,6 +62,21 @@ impl Court {
         };
         self.fruitless = 0;
         Blame::Input(outcome)
+    }
+
+    /// The verdict on the one input of a message about which the journal lies: how its worker
+    /// stopped, whatever the journal says.
+    pub fn judge_alone(&mut self, stop: Stop, input: usize) -> Blame {
+        let stop = match stop {
+            Stop::Finished(_) => return Blame::Input(Outcome::Corruption),
+            Stop::TimedOut(_) => Stop::TimedOut(Some(input)),
+            Stop::OutOfMemory { alone, .. } => Stop::OutOfMemory {
+                index: Some(input),
+                alone,
+            },
+            other => other,
+        };
+        self.judge(stop, Some(input))
     }
 
     /// Each input gets one second chance.
@@ -123,6 +138,25 @@ mod tests {
             court.judge(alone, Some(4)),
             Blame::Input(Outcome::OutOfMemory)
         );
+    }
+
+    #[test]
+    fn an_input_that_ran_alone_is_blamed_whatever_the_journal_says() {
+        let mut court = Court::default();
+        let outcomes = [
+            (Stop::Finished(0), Outcome::Corruption),
+            (Stop::TimedOut(None), Outcome::Timeout),
+            (Stop::Died(ExitStatus::Code(0)), Outcome::Exit { code: 0 }),
+            (
+                Stop::Died(ExitStatus::Signal(11)),
+                Outcome::Crash { signal: 11 },
+            ),
+        ];
+        for (stop, outcome) in outcomes {
+            assert_eq!(court.judge_alone(stop, 3), Blame::Input(outcome));
+        }
+        assert_eq!(court.judge_alone(Stop::Cancelled, 3), Blame::Cancelled);
+        assert_eq!(court.judge_alone(Stop::Unreached, 3), Blame::Nobody);
     }
 
     #[test]

@@ -12,8 +12,9 @@ use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::arena::Arena;
+use crate::arena::{Access, Arena};
 use crate::error::ExecuteError;
+use crate::journal::SLOTS;
 use crate::socket::Socket;
 
 /// Hits that a worker can note for one API; what it reaches beyond that is run and not counted.
@@ -103,7 +104,7 @@ impl Armed {
         let mut armed = Armed {
             loaded: Vec::new(),
             modules: Vec::new(),
-            lists: Arena::new("fissure-coverage", slots * LIST_BYTES)?,
+            lists: Arena::new("fissure-coverage", slots * LIST_BYTES, Access::Write)?,
         };
         let mut plans = Vec::new();
         let mut blocks: Vec<u8> = Vec::new();
@@ -280,7 +281,11 @@ impl SlotCoverage {
         let Some(armed) = &self.armed else { return };
         let (noted, count) = armed.noted(self.slot, self.seen);
         self.seen = count;
-        hits.extend(noted.into_iter().map(|(module, block, current)| Hit {
+        // A number that is none comes from a target that wrote where it should not.
+        let possible = noted
+            .into_iter()
+            .filter(|(_, _, current)| *current <= SLOTS as u64);
+        hits.extend(possible.map(|(module, block, current)| Hit {
             module,
             block,
             // The journal counts from 1; 0 is between inputs, which belongs to the first.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fissure_model::Signature;
 
-use crate::arena::Arena;
+use crate::arena::{Access, Arena};
 use crate::connection::{Connection, ForkError, ForkRequest, Task};
 use crate::error::ExecuteError;
 use crate::pool::Shared;
@@ -29,7 +29,7 @@ impl Describer {
         Ok(Describer {
             connection: None,
             worker: None,
-            unused: Arena::new("fissure-unused", 4096)?,
+            unused: Arena::new("fissure-unused", 4096, Access::Read)?,
             stale: None,
         })
     }

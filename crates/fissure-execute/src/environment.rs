@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Marks every process below a pool or a script run, so that all of them can be found again.
-const MARKER: &str = "FISSURE_RUN";
+pub const MARKER: &str = "FISSURE_RUN";
 
 /// One computing thread per worker: the pool is what runs in parallel.
 const ONE_THREAD: [&str; 6] = [
@@ -20,6 +20,106 @@ const ONE_THREAD: [&str; 6] = [
     "NUMEXPR_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
     "TF_NUM_INTRAOP_THREADS",
+];
+
+/// Names of more variables to hand on, with commas between them.
+const PASSED_BY_NAME: &str = "FISSURE_PASS_ENVIRONMENT";
+
+/// What every program needs, and what a Python environment is found by.
+const PASSED: [&str; 26] = [
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONUSERBASE",
+    "PYTHONHASHSEED",
+    "PYTHONMALLOC",
+    "PYTHONWARNINGS",
+    "PYTHONOPTIMIZE",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CONDA_DEFAULT_ENV",
+    "COLUMNS",
+    "LINES",
+    "CC",
+    "CXX",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+
+/// What libraries read.
+const PASSED_PREFIXES: [&str; 37] = [
+    "LC_",
+    "CUDA",
+    "CUBLAS",
+    "CUDNN",
+    "CUFFT",
+    "NVIDIA_",
+    "NCCL_",
+    "ROCM_",
+    "ROCR_",
+    "HIP_",
+    "HSA_",
+    "MIOPEN_",
+    "ZE_",
+    "SYCL_",
+    "TORCH",
+    "PYTORCH_",
+    "ATEN_",
+    "TRITON_",
+    "C10_",
+    "TF_",
+    "XLA_",
+    "TPU_",
+    "JAX_",
+    "KERAS_",
+    "MXNET_",
+    "DMLC_",
+    "NUMPY_",
+    "NPY_",
+    "NUMBA_",
+    "MKL_",
+    "OMP_",
+    "KMP_",
+    "GOMP_",
+    "OPENBLAS_",
+    "ONEDNN_",
+    "DNNL_",
+    "MALLOC_",
+];
+
+const SECRET_PARTS: [&str; 13] = [
+    "TOKEN",
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "CREDENTIAL",
+    "API_KEY",
+    "APIKEY",
+    "ACCESS_KEY",
+    "PRIVATE_KEY",
+    "COOKIE",
+    "_AUTH",
+    "AUTH_",
+];
+const SECRET_NAMES: [&str; 8] = [
+    "SSH_AUTH_SOCK",
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DOCKER_HOST",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "XDG_RUNTIME_DIR",
+    "KUBECONFIG",
+    "PGPASSFILE",
 ];
 
 /// A value for the marker that no other run has.
@@ -51,10 +151,15 @@ pub fn make_folders(scratch: &Path) -> io::Result<PathBuf> {
 pub fn set_environment(
     command: &mut Command,
     scratch: &Path,
-    marker: &str,
     extra_path: &[PathBuf],
     additions: &[(String, String)],
 ) {
+    command.env_clear();
+    for (name, value) in env::vars_os() {
+        if name.to_str().is_some_and(is_passed_on) {
+            command.env(name, value);
+        }
+    }
     for name in ONE_THREAD {
         command.env(name, "1");
     }
@@ -67,19 +172,45 @@ pub fn set_environment(
     command
         .env("HOME", scratch.join("home"))
         .env("TMPDIR", scratch.join("tmp"))
-        .env_remove("XDG_CACHE_HOME")
-        .env_remove("XDG_CONFIG_HOME")
-        .env_remove("PYTHONSTARTUP")
-        .env_remove("PYTHONINSPECT")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PYTHONUNBUFFERED", "1")
-        .env("PYTHONIOENCODING", "utf-8:backslashreplace")
-        .env(MARKER, marker);
+        .env("PYTHONIOENCODING", "utf-8:backslashreplace");
     if let Some(path) = python_path(extra_path) {
         command.env("PYTHONPATH", path);
     }
     for (name, value) in additions {
         command.env(name, value);
+    }
+}
+
+/// Whether a target gets a variable of ours: what finds programs and libraries, what the libraries
+/// themselves read, and what the user names in `FISSURE_PASS_ENVIRONMENT`.
+fn is_passed_on(name: &str) -> bool {
+    let named = env::var(PASSED_BY_NAME).is_ok_and(|names| names.split(',').any(|it| it == name));
+    let known = PASSED.contains(&name)
+        || PASSED_PREFIXES
+            .iter()
+            .any(|prefix| name.starts_with(prefix));
+    named || (known && !is_secret(name))
+}
+
+/// Names under which programs keep keys and passwords, or ways to act for the user.
+fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    SECRET_PARTS.iter().any(|part| name.contains(part)) || SECRET_NAMES.contains(&name.as_str())
+}
+
+/// Takes from the environment of a program of the user what it has no need of: the program may be
+/// anybody's.
+pub fn without_secrets(command: &mut Command) {
+    let named = env::var(PASSED_BY_NAME).unwrap_or_default();
+    for (name, _) in env::vars_os() {
+        if let Some(text) = name.to_str()
+            && is_secret(text)
+            && !named.split(',').any(|it| it == text)
+        {
+            command.env_remove(text);
+        }
     }
 }
 
@@ -96,4 +227,32 @@ fn python_path(extra_path: &[PathBuf]) -> Option<OsString> {
         .chain(present);
     // A folder with a colon in its name cannot be said in PYTHONPATH at all.
     env::join_paths(all.filter(|path| !path.to_string_lossy().contains(':'))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_gets_what_libraries_read_and_no_secret() {
+        for name in [
+            "PATH",
+            "LC_ALL",
+            "CUDA_VISIBLE_DEVICES",
+            "TF_CPP_MIN_LOG_LEVEL",
+        ] {
+            assert!(is_passed_on(name), "{name}");
+        }
+        for name in [
+            "GITHUB_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "TF_API_TOKEN",
+            "SSH_AUTH_SOCK",
+            "OPENAI_API_KEY",
+            "MY_OWN_NAME",
+            "FISSURE_LLM_KEY",
+        ] {
+            assert!(!is_passed_on(name), "{name}");
+        }
+    }
 }

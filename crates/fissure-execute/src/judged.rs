@@ -55,6 +55,7 @@ fn ended(outcome: &Outcome) -> Option<String> {
         Outcome::Exit { code } => Some(format!("the process ended with code {code}")),
         Outcome::Timeout => Some("no answer within the time limit".into()),
         Outcome::OutOfMemory => Some("more memory than the limit".into()),
+        Outcome::Corruption => Some("the memory of the process was overwritten".into()),
     }
 }
 

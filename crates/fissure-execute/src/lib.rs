@@ -23,6 +23,7 @@ mod describer;
 mod encode;
 mod environment;
 mod error;
+mod fault;
 mod interpreter;
 mod journal;
 mod judged;
@@ -36,15 +37,22 @@ mod script;
 mod slot;
 mod socket;
 mod sources;
+mod warden;
 mod worker;
 mod zygote;
 
 pub use autopsy::check_tracing;
 pub use coverage::{CoverageOptions, Hit};
+pub use environment::without_secrets;
 pub use error::ExecuteError;
+#[doc(hidden)]
+pub use journal::read_hostile_journal;
 pub use options::{
     Batch, Busy, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,
 };
 pub use pool::Pool;
+pub use process::ExitStatus;
+pub use sandbox::Confinement;
 pub use script::{Ended, ScriptOptions, ScriptRun, run_script};
 pub use sources::{WORKER, python_file, python_package, unpack_package};
+pub use warden::{Warded, WardedCommand};

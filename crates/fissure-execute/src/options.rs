@@ -73,6 +73,13 @@ pub struct SandboxOptions {
     pub cut_network: bool,
 }
 
+impl SandboxOptions {
+    /// Nothing is asked for.
+    pub fn is_off(self) -> bool {
+        !self.confine_writes && !self.cut_network
+    }
+}
+
 impl Default for SandboxOptions {
     fn default() -> Self {
         SandboxOptions {
@@ -87,6 +94,57 @@ impl Default for SandboxOptions {
 pub struct SandboxReport {
     pub writes_confined: bool,
     pub network_cut: bool,
+    /// Modes, owners, times and attributes of files outside cannot be changed.
+    pub attributes_kept: bool,
+    /// Shared memory, of files and of System V, is its own and ends with it.
+    pub memory_private: bool,
+    /// Keys and tokens of the user cannot be read.
+    pub secrets_hidden: bool,
+    /// System calls that reach beyond the process are refused.
+    pub calls_filtered: bool,
+    /// Neither rights of root nor a way to get them.
+    pub privileges_dropped: bool,
+}
+
+impl SandboxReport {
+    fn each(&mut self) -> [(&mut bool, &'static str); 7] {
+        [
+            (&mut self.writes_confined, "writes confined"),
+            (&mut self.network_cut, "network cut"),
+            (&mut self.attributes_kept, "attributes of files kept"),
+            (&mut self.memory_private, "shared memory private"),
+            (&mut self.secrets_hidden, "secrets hidden"),
+            (&mut self.calls_filtered, "system calls filtered"),
+            (&mut self.privileges_dropped, "privileges dropped"),
+        ]
+    }
+
+    /// The protections that are in force, in words.
+    pub fn in_force(mut self) -> Vec<&'static str> {
+        let each = self.each();
+        let given = each.into_iter().filter(|(given, _)| **given);
+        given.map(|(_, name)| name).collect()
+    }
+
+    /// Those that are not.
+    pub fn missing(mut self) -> Vec<&'static str> {
+        let each = self.each();
+        let absent = each.into_iter().filter(|(given, _)| !**given);
+        absent.map(|(_, name)| name).collect()
+    }
+
+    pub(crate) fn to_byte(mut self) -> u8 {
+        let each = self.each().into_iter().enumerate();
+        each.map(|(bit, (given, _))| u8::from(*given) << bit).sum()
+    }
+
+    pub(crate) fn from_byte(byte: u8) -> SandboxReport {
+        let mut report = SandboxReport::default();
+        for (bit, (given, _)) in report.each().into_iter().enumerate() {
+            *given = byte & (1 << bit) != 0;
+        }
+        report
+    }
 }
 
 /// The library as it was found.
@@ -181,4 +239,19 @@ pub struct PoolStatistics {
     pub workers_recycled: u64,
     /// Time that slots spent with a batch.
     pub busy: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_survives_its_way_through_a_byte() {
+        for byte in 0..128 {
+            let report = SandboxReport::from_byte(byte);
+            assert_eq!(report.to_byte(), byte);
+            assert_eq!(report.in_force().len() + report.missing().len(), 7);
+        }
+        assert_eq!(SandboxReport::from_byte(2).in_force(), ["network cut"]);
+    }
 }

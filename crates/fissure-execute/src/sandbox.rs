@@ -1,39 +1,67 @@
-//! What the kernel keeps a target from, set up between fork and exec.
+//! What the kernel keeps a process from that runs code of others, set up between fork and exec.
+//!
+//! Several layers, each as far as this machine offers it; [`SandboxReport`] says which are there.
+//! Namespaces give it a file system that is read-only but for its scratch folder, shared memory of its
+//! own, and no network (`namespaces.rs`). Landlock refuses writes elsewhere, the reading of secrets, and
+//! signals to others (`rules.rs`). A filter refuses system calls that no library needs (`calls.rs`).
+//! Capabilities are given up, and none can be had again (`capabilities.rs`).
+
+mod calls;
+mod capabilities;
+mod namespaces;
+mod rules;
+mod secrets;
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
-use landlock::{
-    ABI, AccessFs, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError,
-    RulesetStatus, Scope, path_beneath_rules,
-};
 use rustix::io::FdFlags;
 use rustix::pipe::PipeFlags;
 use rustix::process::{Resource, Rlimit};
-use rustix::thread::UnshareFlags;
 
 use crate::error::ExecuteError;
 use crate::options::{SandboxOptions, SandboxReport};
 
-/// Written to although they are outside: nothing is kept there, or (shared memory) libraries
-/// cannot work without it.
-const WRITABLE: [&str; 6] = [
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/shm",
-];
 const LARGEST_FILE: u64 = 1 << 30;
 /// Where the machine itself runs out of memory, the target goes first.
 const OUT_OF_MEMORY_PREFERENCE: &str = "500";
 
-const WRITES_CONFINED: u8 = 1;
-const NETWORK_CUT: u8 = 2;
+/// Where a process may write, and what else it may do.
+#[derive(Clone, Debug)]
+pub struct Confinement {
+    pub options: SandboxOptions,
+    /// Folders that it may write into, with all that is in them.
+    pub writable: Vec<PathBuf>,
+    /// Files become no larger than a gibibyte.
+    pub limit_files: bool,
+    /// Sockets with a path: programs of users talk to their own processes by them.
+    pub local_sockets: bool,
+}
+
+impl Confinement {
+    /// For a target that nobody asked to do anything in particular.
+    pub fn of_target(options: SandboxOptions, scratch: PathBuf) -> Confinement {
+        Confinement {
+            options,
+            writable: vec![scratch],
+            limit_files: true,
+            local_sockets: false,
+        }
+    }
+
+    /// For a program of the user, which may write large files into its folders and use sockets.
+    pub fn of_program(options: SandboxOptions, writable: Vec<PathBuf>) -> Confinement {
+        Confinement {
+            options,
+            writable,
+            limit_files: false,
+            local_sockets: true,
+        }
+    }
+}
 
 /// Tells what was achieved, after the process was started.
 #[derive(Debug)]
@@ -48,13 +76,9 @@ impl Pending {
         drop(self.writer);
         let mut byte = [0];
         // Nothing comes when the child died before exec; the spawn failed then anyway.
-        let achieved = match rustix::io::read(&self.reader, &mut byte) {
-            Ok(1) => byte[0],
-            _ => 0,
-        };
-        SandboxReport {
-            writes_confined: achieved & WRITES_CONFINED != 0,
-            network_cut: achieved & NETWORK_CUT != 0,
+        match rustix::io::read(&self.reader, &mut byte) {
+            Ok(1) => SandboxReport::from_byte(byte[0]),
+            _ => SandboxReport::default(),
         }
     }
 }
@@ -63,38 +87,34 @@ impl Pending {
 /// their numbers.
 pub fn prepare(
     command: &mut Command,
-    options: SandboxOptions,
-    scratch: &Path,
-    inherited: &[BorrowedFd<'_>],
+    confinement: &Confinement,
+    inherited: &[RawFd],
 ) -> Result<Pending, ExecuteError> {
     let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
         .map_err(ExecuteError::system("create a pipe"))?;
-    let mut ruleset = if options.confine_writes {
-        ruleset(scratch).ok()
-    } else {
-        None
-    };
+    let options = confinement.options;
+    // Everything that needs memory or files is made ready here, before the fork.
+    let mut namespaces = namespaces::Plan::new(confinement);
+    let mut ruleset = rules::Rules::new(confinement);
+    let filters = calls::Filters::new(confinement);
     let status: RawFd = writer.as_fd().as_raw_fd();
-    let inherited: Vec<RawFd> = inherited.iter().map(AsRawFd::as_raw_fd).collect();
-    let user = rustix::process::getuid().as_raw();
-    let group = rustix::process::getgid().as_raw();
-    let maps = (format!("{user} {user} 1"), format!("{group} {group} 1"));
+    let inherited = inherited.to_vec();
+    let limit_files = confinement.limit_files;
     let enter = move || -> io::Result<()> {
         rustix::process::setsid()?;
         // A core file of a process with a deep-learning library in it takes seconds to write.
         lower_limit(Resource::Core, 0)?;
-        lower_limit(Resource::Fsize, LARGEST_FILE)?;
+        if limit_files {
+            lower_limit(Resource::Fsize, LARGEST_FILE)?;
+        }
         // Not essential, and refused in some containers.
         let _ = std::fs::write("/proc/self/oom_score_adj", OUT_OF_MEMORY_PREFERENCE);
-        let mut achieved = 0;
-        if options.cut_network && cut_network(&maps.0, &maps.1) {
-            achieved |= NETWORK_CUT;
-        }
-        if let Some(ruleset) = ruleset.take()
-            && let Ok(outcome) = ruleset.restrict_self()
-            && outcome.ruleset != RulesetStatus::NotEnforced
-        {
-            achieved |= WRITES_CONFINED;
+        let mut report = SandboxReport::default();
+        if !options.is_off() {
+            namespaces.enter(&mut report);
+            capabilities::give_up(&mut report);
+            ruleset.enter(&mut report);
+            filters.enter(&mut report);
         }
         for descriptor in &inherited {
             // SAFETY: the descriptor is open: its owner in the parent outlives the spawn.
@@ -103,45 +123,13 @@ pub fn prepare(
         }
         // SAFETY: as above, the owner is the `Pending` that the caller holds.
         let status = unsafe { BorrowedFd::borrow_raw(status) };
-        rustix::io::write(status, &[achieved])?;
+        rustix::io::write(status, &[report.to_byte()])?;
         Ok(())
     };
     // SAFETY: the closure runs in the forked child. It makes system calls and at most small
     // allocations, which glibc and musl keep usable after a fork; it takes no lock of ours.
     unsafe { command.pre_exec(enter) };
     Ok(Pending { reader, writer })
-}
-
-fn ruleset(scratch: &Path) -> Result<RulesetCreated, RulesetError> {
-    // The third version is the last whose rights are about files only; the next restrict what
-    // can be asked of devices, which accelerators need.
-    let writing = AccessFs::from_write(ABI::V3);
-    Ruleset::default()
-        .handle_access(writing)?
-        // A process number among random arguments must not hit anything outside.
-        .scope(Scope::Signal)?
-        .create()?
-        .add_rules(path_beneath_rules([scratch], writing))?
-        .add_rules(path_beneath_rules(WRITABLE, writing))
-}
-
-/// A network namespace of its own has no way out. Only root gets it directly, others in a user
-/// namespace in which they keep their number.
-fn cut_network(user_map: &str, group_map: &str) -> bool {
-    // SAFETY: the child has one thread, and neither flag touches its file descriptors.
-    if unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }.is_ok() {
-        return true;
-    }
-    let both = UnshareFlags::NEWUSER | UnshareFlags::NEWNET;
-    // SAFETY: as above.
-    if unsafe { rustix::thread::unshare_unsafe(both) }.is_err() {
-        return false;
-    }
-    // Without a map the process would call itself nobody, which is ugly but works.
-    let _ = std::fs::write("/proc/self/setgroups", "deny");
-    let _ = std::fs::write("/proc/self/uid_map", user_map);
-    let _ = std::fs::write("/proc/self/gid_map", group_map);
-    true
 }
 
 fn lower_limit(resource: Resource, limit: u64) -> io::Result<()> {

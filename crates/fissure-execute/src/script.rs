@@ -1,7 +1,7 @@
 //! One prepared script in a fresh interpreter, under the same limits as a worker.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 use std::os::fd::AsFd;
 
 use crate::autopsy::TracedChild;
-use crate::environment::{make_folders, marker_variable, new_marker, set_environment};
+use crate::environment::{make_folders, set_environment};
 use crate::error::ExecuteError;
 use crate::interpreter;
 use crate::options::{SandboxOptions, SandboxReport};
 use crate::output::Output;
 use crate::process::{self, ExitStatus};
-use crate::sandbox;
+use crate::sandbox::Confinement;
 use crate::socket::wait_readable;
+use crate::warden::WardedCommand;
 
 const TICK: Duration = Duration::from_millis(10);
 
@@ -68,9 +69,9 @@ pub fn run_script(
     let scratch =
         make_folders(&options.scratch).map_err(ExecuteError::system("make the scratch folder"))?;
     let (mut output, writer) = Output::new()?;
-    let marker = new_marker();
-    let mut command = Command::new(&executable);
-    command
+    let mut warded = WardedCommand::new(&executable, options.sandbox.confine_writes)?;
+    warded
+        .command
         .args(["-X", "faulthandler", "-u"])
         .arg(script)
         .current_dir(scratch.join("work"))
@@ -81,18 +82,11 @@ pub fn run_script(
                 .map_err(ExecuteError::system("copy a file descriptor"))?,
         )
         .stderr(writer);
-    set_environment(&mut command, &scratch, &marker, &[], &options.environment);
-    let pending = sandbox::prepare(&mut command, options.sandbox, &scratch, &[])?;
+    set_environment(&mut warded.command, &scratch, &[], &options.environment);
     let begin = Instant::now();
-    let child = command
-        .spawn()
-        .map_err(|source| ExecuteError::InterpreterMissing {
-            path: executable,
-            source,
-        })?;
+    let child = warded.spawn(&Confinement::of_target(options.sandbox, scratch), &[])?;
+    let sandbox = child.report;
     let mut child = TracedChild::new(child);
-    drop(command);
-    let sandbox = pending.report();
     let ended = watch(&mut child, &mut output, &options);
     let duration = begin.elapsed();
     process::kill_group(child.pid());
@@ -112,7 +106,7 @@ pub fn run_script(
     ) {
         let _ = child.wait();
     }
-    process::kill_marked(&marker_variable(&marker));
+    child.end();
     output.drain();
     Ok(ScriptRun {
         ended,

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender};
 use fissure_model::{Execution, Outcome};
 
-use crate::arena::Arena;
+use crate::arena::{Access, Arena};
 use crate::autopsy::Traps;
 use crate::blame::{Blame, Court};
 use crate::connection::{Connection, ForkError, ForkRequest, Task};
 use crate::coverage::{Hit, SlotCoverage};
 use crate::encode::Encoder;
 use crate::error::ExecuteError;
-use crate::journal::{Journal, SLOTS};
+use crate::journal::{Journal, Lie, SLOTS};
 use crate::options::{Batch, Busy, Event};
 use crate::pool::Shared;
 use crate::process::ExitStatus;
@@ -38,6 +38,15 @@ impl From<ExecuteError> for Abort {
     fn from(error: ExecuteError) -> Self {
         Abort::Failed(error)
     }
+}
+
+/// Why the journal's word does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    /// What it says cannot be true.
+    Lie(Lie),
+    /// The worker ended, and no input had begun.
+    NothingRan,
 }
 
 pub struct Slot {
@@ -76,6 +85,7 @@ impl Slot {
             arena: Arena::new(
                 "fissure-arena",
                 shared.options.arena_bytes.next_multiple_of(4096),
+                Access::Read,
             )?,
             journal: Journal::new()?,
             encoder: Encoder::default(),
@@ -142,7 +152,7 @@ impl Slot {
                 // The new worker maps the new arena.
                 self.retire();
                 let bytes = self.encoder.needed().next_power_of_two();
-                self.arena = Arena::new("fissure-arena", bytes)?;
+                self.arena = Arena::new("fissure-arena", bytes, Access::Read)?;
             }
             self.encoder.write(self.arena.bytes_mut());
             self.part(batch, count, executions, hits)?;
@@ -161,24 +171,54 @@ impl Slot {
         let first = executions.len();
         let mut start = 0;
         let mut court = Court::default();
+        // A journal that lies tells nothing about which of its inputs made it lie: from then on
+        // each of them gets a message of its own.
+        let mut alone = false;
         while start < count {
             if self.shared.is_cancelled() || batch.is_abandoned() {
                 return Err(Abort::Cancelled);
             }
-            let stop = self.run(batch, start, count)?;
+            let end = if alone { start + 1 } else { count };
+            let begin = Instant::now();
+            let stop = self.run(batch, start, end)?;
             self.coverage.take(first, hits);
-            let done = self.collect(batch, first, start, count, stop, executions);
+            let doubt = self.doubt(start, end, stop);
+            if let Some(doubt) = doubt {
+                self.renew_lost_memory()?;
+                if !alone && end - start > 1 {
+                    alone = true;
+                    self.abandon_worker();
+                    continue;
+                }
+                if doubt == Doubt::NothingRan && !self.probe(batch)? {
+                    // Not the input: even a message without one does not get through.
+                    if let Blame::Machine = court.judge(stop, None) {
+                        let log = self.take_remains(stop).0;
+                        let reason = format!("workers end before they run anything: {log}");
+                        return Err(ExecuteError::ForkRefused { reason }.into());
+                    }
+                    continue;
+                }
+            }
+            let done = match doubt {
+                None => self.collect(batch, first, start, end, stop, executions),
+                Some(_) => start,
+            };
             let culprit = first + done;
             start = done;
-            if let Stop::Finished(_) = stop {
+            if doubt.is_none() && matches!(stop, Stop::Finished(_) | Stop::Unreached) {
                 self.recycle();
                 continue;
             }
             self.lost_before = true;
             self.shared.count(|statistics| statistics.workers_lost += 1);
-            let duration = self.journal.running_for();
-            let (log, native_frames) = self.take_remains(stop);
-            let outcome = match court.judge(stop, self.journal.current()) {
+            let duration = self.journal.running_for().min(begin.elapsed());
+            let (mut log, native_frames) = self.take_remains(stop);
+            let blame = match doubt {
+                Some(_) => court.judge_alone(stop, done),
+                None => court.judge(stop, self.journal.current()),
+            };
+            let outcome = match blame {
                 Blame::Input(outcome) => outcome,
                 Blame::Nobody => continue,
                 Blame::Cancelled => return Err(Abort::Cancelled),
@@ -190,16 +230,71 @@ impl Slot {
             let Some(input) = batch.inputs.get(culprit) else {
                 continue;
             };
+            if let Some(Doubt::Lie(Lie(lie))) = doubt {
+                log.push_str(&format!(
+                    "\n[the record of the process is damaged: {lie}]\n"
+                ));
+            }
             let mut execution = Execution {
                 log: Some(log),
                 native_frames,
                 ..Execution::new(input.number, outcome, duration)
             };
-            self.add_judged(batch, done, &mut execution);
+            if doubt.is_none() {
+                self.add_judged(batch, done, &mut execution);
+            }
             self.report(batch, culprit, &execution);
             executions.push(execution);
             start += 1;
         }
+        Ok(())
+    }
+
+    /// Why what the journal says after `stop` is not to be used.
+    fn doubt(&self, start: usize, end: usize, stop: Stop) -> Option<Doubt> {
+        let finished = match stop {
+            Stop::Cancelled | Stop::Unreached => return None,
+            Stop::Finished(next) => Some(next),
+            _ => None,
+        };
+        if self.journal.is_lost() || self.arena.is_lost() {
+            return Some(Doubt::Lie(Lie("its memory was taken away")));
+        }
+        if let Err(lie) = self.journal.check(self.sequence, start, end, finished) {
+            return Some(Doubt::Lie(lie));
+        }
+        (finished.is_none() && self.journal.current().is_none()).then_some(Doubt::NothingRan)
+    }
+
+    /// Whether a new worker answers a message without inputs.
+    fn probe(&mut self, batch: &Batch) -> Result<bool, ExecuteError> {
+        self.abandon_worker();
+        let stop = self.run(batch, 0, 0)?;
+        self.abandon_worker();
+        Ok(matches!(stop, Stop::Finished(_)))
+    }
+
+    /// Ends a worker that is not to be used again.
+    fn abandon_worker(&mut self) {
+        self.end_worker();
+        self.lost_before = true;
+    }
+
+    /// Shared memory that is gone is replaced, and what was in the arena is written again.
+    fn renew_lost_memory(&mut self) -> Result<(), ExecuteError> {
+        if !self.journal.is_lost() && !self.arena.is_lost() {
+            return Ok(());
+        }
+        self.stop_worker();
+        let spare = self.spare.take();
+        if let (Some(spare), Some(connection)) = (spare, &mut self.connection)
+            && let Ok(mut worker) = spare.claim(connection)
+        {
+            worker.end(connection, Stop::Cancelled);
+        }
+        self.journal = Journal::new()?;
+        self.arena = Arena::new("fissure-arena", self.arena.len(), Access::Read)?;
+        self.encoder.write(self.arena.bytes_mut());
         Ok(())
     }
 
@@ -247,6 +342,7 @@ impl Slot {
         executions: &mut Vec<Execution>,
     ) -> usize {
         let end = match stop {
+            Stop::Unreached => start,
             Stop::Finished(next) => next.clamp(start, count),
             // The input that the journal names is not over even if its result is there: it was
             // being cleaned up after.
@@ -290,8 +386,18 @@ impl Slot {
         let _ = self.events.send(event);
     }
 
+    /// Ends the worker if it still runs; what it printed can still be read.
+    fn stop_worker(&mut self) {
+        if let (Some(worker), Some(connection)) = (&mut self.worker, &mut self.connection)
+            && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
+        {
+            self.lose_zygote();
+        }
+    }
+
     /// The log and, after a crash, the native frames of the worker that is lost.
     fn take_remains(&mut self, stop: Stop) -> (String, Vec<String>) {
+        self.stop_worker();
         let Some(worker) = self.worker.take() else {
             return Default::default();
         };

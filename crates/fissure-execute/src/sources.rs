@@ -20,6 +20,7 @@ struct Embedded;
 /// The package that workers import.
 pub const WORKER: &str = "fissure_worker";
 const BOOTSTRAP: &str = "fissure_worker/bootstrap.py";
+const WARDEN: &str = "fissure_worker/warden.py";
 /// The table of functions, by the name that `functions.py` asks for.
 const FUNCTIONS: &str = "data/functions.json";
 
@@ -56,6 +57,11 @@ pub fn unpack_package(name: &str, folder: &Path) -> io::Result<()> {
 /// The text that a zygote is started with.
 pub(crate) fn bootstrap() -> String {
     python_file(BOOTSTRAP)
+}
+
+/// The text of the program that stands above every other.
+pub(crate) fn warden() -> String {
+    python_file(WARDEN)
 }
 
 /// What the bootstrap imports from: the worker's package, and its data.

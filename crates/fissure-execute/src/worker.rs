@@ -25,6 +25,8 @@ const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// For a hanging worker to print its stack.
 const INTERROGATION: Duration = Duration::from_millis(50);
+/// The calls that oracles make for one input may take as long as so many that hang.
+const ORACLE_CALLS: u32 = 50;
 // Bits of a message's flags, those of `worker.py`.
 const CHECK_NAN: i128 = 1;
 const COMPILED: i128 = 2;
@@ -65,6 +67,8 @@ pub struct Limits<'a> {
 pub enum Stop {
     /// Everything up to this input is in the journal.
     Finished(usize),
+    /// The message did not reach it: nothing ran.
+    Unreached,
     Died(ExitStatus),
     /// Ended by the watchdog while this input ran.
     TimedOut(Option<usize>),
@@ -150,13 +154,12 @@ impl Worker {
         message: Message<'_>,
         limits: Limits<'_>,
     ) -> Stop {
-        journal.clear(message.start, message.end);
+        journal.clear(message.sequence, message.start, message.end);
         if self.channel.send(&encode(message), &[]).is_err() {
-            // Nothing ran: as good as finished before the first input.
             self.channel_lost = true;
-            return Stop::Finished(message.start);
+            return Stop::Unreached;
         }
-        let mut watched = ((None, 0), Instant::now());
+        let mut watched = Watched::new(!message.oracles.is_empty());
         let mut look = Instant::now() + TICK;
         let mut zombie_since = None;
         let mut before = self.resident();
@@ -179,12 +182,9 @@ impl Worker {
                 None => limits.timeout.max(START_TIMEOUT),
             };
             let resident = process::resident_with_children(self.pid);
-            // Oracles make many calls for one input: each has the whole time.
-            let running = (current, journal.pulse());
-            if watched.0 != running {
-                watched = (running, now);
+            if watched.moved(current, journal.pulse(), now, timeout) {
                 before = resident.unwrap_or(before);
-            } else if now - watched.1 >= timeout {
+            } else if now - watched.since >= timeout {
                 self.interrogate();
                 return self.end(connection, Stop::TimedOut(current));
             }
@@ -330,6 +330,56 @@ impl Worker {
     }
 }
 
+/// What the watchdog saw last, and when it changed.
+///
+/// A journal can be made to claim progress without end (a thread of the target that writes into
+/// it): inputs only ever follow each other, and all calls of oracles for one input together have
+/// [`ORACLE_CALLS`] times the limit of one.
+struct Watched {
+    current: Option<usize>,
+    pulse: u64,
+    oracles: bool,
+    since: Instant,
+    input_since: Instant,
+}
+
+impl Watched {
+    fn new(oracles: bool) -> Watched {
+        let now = Instant::now();
+        Watched {
+            current: None,
+            pulse: 0,
+            oracles,
+            since: now,
+            input_since: now,
+        }
+    }
+
+    /// True if something happened since the last look.
+    fn moved(
+        &mut self,
+        current: Option<usize>,
+        pulse: u64,
+        now: Instant,
+        timeout: Duration,
+    ) -> bool {
+        let next_input = current > self.current;
+        if next_input {
+            self.current = current;
+            self.input_since = now;
+        }
+        // Oracles make many calls for one input: each has the whole time.
+        let next_call = self.oracles
+            && pulse != self.pulse
+            && now - self.input_since < timeout.saturating_mul(ORACLE_CALLS);
+        self.pulse = pulse;
+        if next_input || next_call {
+            self.since = now;
+        }
+        next_input || next_call
+    }
+}
+
 fn encode(message: Message<'_>) -> Vec<u8> {
     let mut marshal = Marshal::default();
     marshal.tuple(7);
@@ -350,4 +400,26 @@ fn encode(message: Message<'_>) -> Vec<u8> {
         marshal.text(oracle);
     }
     marshal.bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_that_claims_progress_without_end_does_not_stop_the_watchdog() {
+        let timeout = Duration::from_secs(1);
+        let begin = Instant::now();
+        for oracles in [false, true] {
+            let mut watched = Watched::new(oracles);
+            let moves = (1..1000_u32).filter(|second| {
+                let now = begin + Duration::from_secs((*second).into());
+                // Jumps to and fro, and counts calls that nobody makes.
+                let current = Some(*second as usize % 3);
+                watched.moved(current, u64::from(*second), now, timeout)
+            });
+            let most = if oracles { ORACLE_CALLS + 3 } else { 3 };
+            assert!(moves.count() <= most as usize);
+        }
+    }
 }

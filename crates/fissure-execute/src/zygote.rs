@@ -2,26 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fissure_model::{Dtype, Obstacle};
 use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::{Armed, Mapping};
-use crate::environment::{marker_variable, new_marker, set_environment};
+use crate::environment::set_environment;
 use crate::error::{ExecuteError, last_lines};
 use crate::options::{PoolOptions, SandboxReport, TargetInfo};
 use crate::output::Output;
 use crate::process;
-use crate::sandbox;
+use crate::sandbox::Confinement;
 use crate::socket::{Socket, wait_readable};
 use crate::sources::{bootstrap, worker_sources};
+use crate::warden::{AsFdRaw, Warded, WardedCommand};
 
 /// A cold import of a large library from a slow disk takes minutes.
 const IMPORT_TIMEOUT: Duration = Duration::from_secs(300);
@@ -73,11 +74,10 @@ struct Ready {
 /// A started zygote. Dropping it ends every process below it.
 #[derive(Debug)]
 pub struct Zygote {
-    child: Child,
+    child: Warded,
     /// Closing it is what ends the zygote, however we end ourselves.
     main: Option<Socket>,
     slots: Vec<Option<Socket>>,
-    marker: String,
     /// Resident bytes after the import: what a worker has before it does anything.
     pub baseline: u64,
     pub info: TargetInfo,
@@ -101,10 +101,11 @@ impl Zygote {
             .unzip();
         let settings = settings_file(options, &their_main, &theirs)?;
         let (output, their_output) = Output::new()?;
-        let marker = new_marker();
 
-        let mut command = Command::new(executable);
-        command
+        let confine = options.sandbox.confine_writes;
+        let mut warded = WardedCommand::new(executable, confine)?;
+        warded
+            .command
             .args(["-X", "faulthandler", "-u", "-c", &bootstrap()])
             .arg(settings.as_raw_fd().to_string())
             .current_dir(scratch.join("work"))
@@ -112,31 +113,22 @@ impl Zygote {
             .stdout(clone(&their_output)?)
             .stderr(their_output);
         set_environment(
-            &mut command,
+            &mut warded.command,
             scratch,
-            &marker,
             &options.extra_path,
             &options.environment,
         );
-        let mut inherited: Vec<BorrowedFd<'_>> = vec![settings.as_fd(), their_main.as_fd()];
-        inherited.extend(theirs.iter().map(AsFd::as_fd));
-        let pending = sandbox::prepare(&mut command, options.sandbox, scratch, &inherited)?;
-        let child = command
-            .spawn()
-            .map_err(|source| ExecuteError::InterpreterMissing {
-                path: executable.to_owned(),
-                source,
-            })?;
-        // The command holds the writing end of the output.
-        drop(command);
-        let sandbox = pending.report();
+        let mut inherited: Vec<&dyn AsFdRaw> = vec![&settings, &their_main];
+        inherited.extend(theirs.iter().map(|theirs| theirs as &dyn AsFdRaw));
+        let confinement = Confinement::of_target(options.sandbox, scratch.to_owned());
+        let child = warded.spawn(&confinement, &inherited)?;
+        let sandbox = child.report;
         drop((their_main, theirs));
 
         let mut zygote = Zygote {
             child,
             main: None,
             slots: ours.into_iter().map(Some).collect(),
-            marker,
             baseline: 0,
             info: TargetInfo {
                 library_version: String::new(),
@@ -217,7 +209,7 @@ impl Zygote {
             }),
             Some(Hello::Imported(_)) | None => {
                 // Its last words may still be in the pipe.
-                let _ = self.child.wait();
+                let _ = self.child.wait(END_TIMEOUT);
                 thread::sleep(Duration::from_millis(50));
                 Err(ExecuteError::ZygoteDied {
                     package,
@@ -249,7 +241,7 @@ impl Zygote {
     }
 
     pub fn pid(&self) -> i32 {
-        self.child.id().cast_signed()
+        self.child.pid()
     }
 
     /// The socket of a slot, once.
@@ -262,17 +254,9 @@ impl Drop for Zygote {
     fn drop(&mut self) {
         drop(self.main.take());
         self.slots.clear();
-        let deadline = Instant::now() + END_TIMEOUT;
-        while let Ok(None) = self.child.try_wait() {
-            if Instant::now() > deadline {
-                break;
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
-        process::kill_group(self.pid());
-        let _ = self.child.wait();
-        // Whatever left its group and its parent.
-        process::kill_marked(&marker_variable(&self.marker));
+        // It ends its workers itself; what it does not end, its warden does.
+        self.child.wait(END_TIMEOUT);
+        self.child.end();
     }
 }
 

@@ -46,6 +46,7 @@ pub fn kind(execution: &Execution) -> OutcomeKind {
         },
         Outcome::Timeout => OutcomeKind::Timeout,
         Outcome::OutOfMemory => OutcomeKind::OutOfMemory,
+        Outcome::Corruption => OutcomeKind::Corruption,
         Outcome::NotBuilt(_) => OutcomeKind::NotBuilt,
     }
 }
@@ -72,6 +73,7 @@ pub fn judge(
         OutcomeKind::Nan => None,
         OutcomeKind::Timeout => Some(oracle::hang::judge(input)),
         OutcomeKind::OutOfMemory => Some(oracle::memory::judge(input)),
+        OutcomeKind::Corruption => Some(oracle::corruption::judge()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The list of oracles and their user pages.
 
 pub mod acceptance;
+pub mod corruption;
 pub mod fatal_exception;
 pub mod fatal_signal;
 pub mod hang;
@@ -91,6 +92,7 @@ pub fn oracles() -> &'static [OracleInfo] {
     static ORACLES: LazyLock<Vec<OracleInfo>> = LazyLock::new(|| {
         vec![
             outcome!("fatal-signal", Crash, "fatal_signal.rs"),
+            outcome!("corruption", Crash, "corruption.rs"),
             outcome!("internal-error", InternalError, "internal_error.rs"),
             outcome!("unexpected-exit", Contract, "unexpected_exit.rs"),
             outcome!("fatal-exception", Contract, "fatal_exception.rs"),

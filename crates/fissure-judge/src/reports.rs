@@ -15,6 +15,7 @@ pub fn is_variant(execution: &Execution) -> bool {
         Outcome::Accepted { .. }
         | Outcome::Rejected(_)
         | Outcome::Fatal(_)
+        | Outcome::Corruption
         | Outcome::NotBuilt(_) => false,
     };
     ended && !execution.reports.is_empty()

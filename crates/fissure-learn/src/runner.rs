@@ -152,6 +152,6 @@ fn answer(outcome: &Outcome) -> Answer {
         Outcome::Exit { code } => Answer::Rejected(format!("the process exits with {code}")),
         Outcome::Timeout => Answer::Rejected("the call does not end".into()),
         Outcome::OutOfMemory => Answer::Rejected("the call needs too much memory".into()),
-        Outcome::NotBuilt(_) => Answer::Unknown,
+        Outcome::NotBuilt(_) | Outcome::Corruption => Answer::Unknown,
     }
 }

@@ -108,6 +108,9 @@ pub enum Outcome {
     Timeout,
     /// Ended because its resident memory passed the limit.
     OutOfMemory,
+    /// The call returned, but memory of the process that is not the library's was overwritten: the
+    /// worker's own record of what it did cannot be true.
+    Corruption,
     /// The input could not be built in the library at all (a dtype it does not have, an object
     /// that does not exist): says nothing about the API.
     NotBuilt(Exception),
@@ -135,6 +138,8 @@ pub enum OutcomeKind {
     Exit,
     Timeout,
     OutOfMemory,
+    /// The call overwrote memory of its process that is not the library's.
+    Corruption,
     Nan,
     Fatal,
     InternalError,
@@ -144,13 +149,14 @@ pub enum OutcomeKind {
 }
 
 impl OutcomeKind {
-    pub const ALL: [OutcomeKind; 11] = [
+    pub const ALL: [OutcomeKind; 12] = [
         OutcomeKind::Accepted,
         OutcomeKind::Rejected,
         OutcomeKind::Crash,
         OutcomeKind::Exit,
         OutcomeKind::Timeout,
         OutcomeKind::OutOfMemory,
+        OutcomeKind::Corruption,
         OutcomeKind::Nan,
         OutcomeKind::Fatal,
         OutcomeKind::InternalError,
@@ -166,6 +172,7 @@ impl OutcomeKind {
             OutcomeKind::Exit => "exit",
             OutcomeKind::Timeout => "timeout",
             OutcomeKind::OutOfMemory => "out-of-memory",
+            OutcomeKind::Corruption => "corruption",
             OutcomeKind::Nan => "nan",
             OutcomeKind::Fatal => "fatal",
             OutcomeKind::InternalError => "internal-error",

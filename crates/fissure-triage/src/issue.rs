@@ -53,6 +53,7 @@ fn observed(finding: &Finding) -> String {
         Outcome::Exit { .. } => format!("The process ends: {}.", finding.verdict.detail),
         Outcome::Timeout => format!("No result after {:.0?}.", finding.execution.duration),
         Outcome::OutOfMemory => "Memory grows until the process is ended.".to_owned(),
+        Outcome::Corruption => "Memory of the process is overwritten.".to_owned(),
         Outcome::Accepted { .. } => "The result holds NaN.".to_owned(),
     }
 }

@@ -151,6 +151,7 @@ fn place(verdict: &Verdict, execution: &Execution, native: bool) -> Vec<String> 
         Outcome::Accepted { .. }
         | Outcome::Timeout
         | Outcome::OutOfMemory
+        | Outcome::Corruption
         | Outcome::NotBuilt(_) => {}
     }
     found

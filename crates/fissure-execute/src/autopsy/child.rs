@@ -1,35 +1,38 @@
 //! A child of ours that is followed by a tracer.
 
 use std::io;
-use std::os::unix::process::ExitStatusExt;
-use std::process::Child;
+use std::time::Duration;
 
 use super::tracer::{Autopsy, Tracer, Traps};
 use crate::process::ExitStatus;
+use crate::warden::Warded;
+
+/// For a child that was killed.
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A child with the one who waits for it: while a tracer follows it, a wait by any other thread of
 /// ours would take the tracer's news away.
 #[derive(Debug)]
 pub struct TracedChild {
-    child: Child,
+    child: Warded,
     tracer: Option<Tracer>,
 }
 
 impl TracedChild {
-    pub fn new(child: Child) -> TracedChild {
-        let tracer = Tracer::attach(child.id().cast_signed(), Traps::Crashes);
+    pub fn new(child: Warded) -> TracedChild {
+        let tracer = Tracer::attach(child.pid(), Traps::Crashes);
         TracedChild { child, tracer }
     }
 
     pub fn pid(&self) -> i32 {
-        self.child.id().cast_signed()
+        self.child.pid()
     }
 
     /// How it ended, if it has. Told once.
     pub fn try_wait(&mut self) -> io::Result<Option<Autopsy>> {
         match &self.tracer {
             Some(tracer) => tracer.poll().map_err(io::Error::other),
-            None => Ok(self.child.try_wait()?.map(unseen)),
+            None => Ok(self.child.ended().map(unseen)),
         }
     }
 
@@ -37,14 +40,23 @@ impl TracedChild {
     pub fn wait(&mut self) -> io::Result<Autopsy> {
         match &self.tracer {
             Some(tracer) => tracer.wait().ok_or_else(|| io::ErrorKind::TimedOut.into()),
-            None => self.child.wait().map(unseen),
+            None => self
+                .child
+                .wait(END_TIMEOUT)
+                .map(unseen)
+                .ok_or_else(|| io::ErrorKind::TimedOut.into()),
         }
+    }
+
+    /// Ends whatever the child has left behind.
+    pub fn end(&mut self) {
+        self.child.end();
     }
 }
 
-fn unseen(status: std::process::ExitStatus) -> Autopsy {
+fn unseen(status: ExitStatus) -> Autopsy {
     Autopsy {
-        status: ExitStatus::from_wait_status(status.into_raw()),
+        status,
         frames: Vec::new(),
     }
 }

@@ -36,7 +36,13 @@ fn kill(pid: u32) {
     kill_process(pid, Signal::KILL).unwrap();
 }
 
-/// Processes whose environment leads below `scratch`, the whole tree of a pool.
+/// The warden stands above the zygote and has its environment.
+fn is_warden(pid: u32) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|it| *it == 0).any(|it| it == b"-I")
+}
+
+/// Processes whose environment leads below `scratch`, the whole tree of a pool without its warden.
 fn processes_of(scratch: &std::path::Path) -> Vec<u32> {
     let Ok(scratch) = fs::canonicalize(scratch) else {
         return Vec::new();
@@ -47,6 +53,7 @@ fn processes_of(scratch: &std::path::Path) -> Vec<u32> {
     pids.filter(|pid| {
         let environment = fs::read(format!("/proc/{pid}/environ"));
         alive(*pid)
+            && !is_warden(*pid)
             && environment
                 .is_ok_and(|text| text.split(|it| *it == 0).any(|it| it == home.as_bytes()))
     })

@@ -242,6 +242,7 @@ fn what_happened(finding: &Finding) -> (String, String) {
             crate::human_duration(finding.execution.duration)
         ),
         Outcome::OutOfMemory => "Memory grows until the process is ended.".to_owned(),
+        Outcome::Corruption => "Memory of the process is overwritten.".to_owned(),
         Outcome::Accepted { .. } => "The result holds NaN.".to_owned(),
     };
     let expected = match finding.verdict.kind {

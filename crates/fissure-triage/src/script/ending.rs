@@ -68,6 +68,7 @@ pub fn observed(finding: &Finding) -> String {
         Outcome::Exit { .. } => format!("the process ended: {}", finding.verdict.detail),
         Outcome::Timeout => format!("no result after {:.1?}", finding.execution.duration),
         Outcome::OutOfMemory => "memory passed the limit".into(),
+        Outcome::Corruption => "memory of the process was overwritten".into(),
     }
 }
 
