@@ -64,6 +64,13 @@ def system(number, *arguments):
     return answer
 
 
+def read_secret(path):
+    """What is hidden may be refused, or empty."""
+    with open(path) as stream:
+        if "precious" not in stream.read():
+            raise PermissionError("there is nothing in it")
+
+
 def checked(answer):
     if answer != 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -460,14 +467,12 @@ def leave_system_v_semaphores():
 
 @refused
 def read_an_ssh_key():
-    with open(os.path.join(os.environ["HOSTILE_HOME"], ".ssh", "id_test")) as stream:
-        stream.read()
+    read_secret(os.path.join(os.environ["HOSTILE_HOME"], ".ssh", "id_test"))
 
 
 @refused
 def read_a_token():
-    with open(os.path.join(os.environ["HOSTILE_HOME"], ".netrc")) as stream:
-        stream.read()
+    read_secret(os.path.join(os.environ["HOSTILE_HOME"], ".netrc"))
 
 
 @refused
@@ -475,8 +480,7 @@ def read_a_secret_through_a_link():
     if os.path.lexists("key"):
         os.unlink("key")
     os.symlink(os.path.join(os.environ["HOSTILE_HOME"], ".ssh", "id_test"), "key")
-    with open("key") as stream:
-        stream.read()
+    read_secret("key")
 
 
 @refused

@@ -1,5 +1,6 @@
 //! The environment variables and folders a target gets.
 
+use crate::folder::Folder;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -141,8 +142,11 @@ pub fn marker_variable(marker: &str) -> String {
 /// Makes the folders of a target below `scratch` and returns the current one, absolute.
 pub fn make_folders(scratch: &Path) -> io::Result<PathBuf> {
     let scratch = std::path::absolute(scratch)?;
+    fs::create_dir_all(&scratch)?;
+    let open = Folder::open(&scratch)?;
     for folder in ["home", "tmp", "work"] {
-        fs::create_dir_all(scratch.join(folder))?;
+        // Not through a link that an earlier target has left.
+        open.below(folder)?;
     }
     fs::canonicalize(scratch)
 }

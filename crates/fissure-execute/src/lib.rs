@@ -24,6 +24,7 @@ mod encode;
 mod environment;
 mod error;
 mod fault;
+mod folder;
 mod interpreter;
 mod journal;
 mod judged;

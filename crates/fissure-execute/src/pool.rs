@@ -12,6 +12,7 @@ use crate::connection::Connection;
 use crate::describer::Describer;
 use crate::environment::make_folders;
 use crate::error::ExecuteError;
+use crate::folder::Folder;
 use crate::interpreter;
 use crate::options::{Batch, Busy, Event, PoolOptions, PoolStatistics, TargetInfo};
 use crate::slot::Slot;
@@ -24,6 +25,8 @@ const QUEUE_PER_WORKER: usize = 2;
 pub struct Shared {
     pub options: PoolOptions,
     pub scratch: PathBuf,
+    /// The same, held open from before any target ran.
+    pub folder: Folder,
     executable: PathBuf,
     cancelled: AtomicBool,
     zygote: Mutex<(u64, Option<Zygote>)>,
@@ -102,12 +105,15 @@ impl Pool {
         let executable = interpreter::find(&options.python)?;
         let scratch = make_folders(&options.scratch)
             .map_err(ExecuteError::system("make the scratch folder"))?;
+        let folder =
+            Folder::open(&scratch).map_err(ExecuteError::system("open the scratch folder"))?;
         let workers = options.workers;
         let zygote = Zygote::start(&options, &executable, &scratch, workers + 1)?;
         let info = zygote.info.clone();
         let shared = Arc::new(Shared {
             options,
             scratch,
+            folder,
             executable,
             cancelled: AtomicBool::new(false),
             zygote: Mutex::new((1, Some(zygote))),
@@ -216,7 +222,7 @@ impl Pool {
         drop(lock(&self.shared.zygote).1.take());
         for folder in ["work", "tmp"] {
             // What cannot be removed stays in a folder that is named scratch.
-            let _ = std::fs::remove_dir_all(self.shared.scratch.join(folder));
+            let _ = self.shared.folder.remove(folder);
         }
     }
 }

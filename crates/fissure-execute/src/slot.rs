@@ -1,6 +1,5 @@
 //! One lane of the pool: a thread that takes batches and keeps one worker alive to run them.
 
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -38,6 +37,11 @@ impl From<ExecuteError> for Abort {
     fn from(error: ExecuteError) -> Self {
         Abort::Failed(error)
     }
+}
+
+/// The folder of a slot's workers.
+fn folder_name(slot: usize) -> String {
+    format!("slot-{slot}")
 }
 
 /// Why the journal's word does not count.
@@ -92,7 +96,7 @@ impl Slot {
             coverage: SlotCoverage::new(number),
             sequence: 0,
             stale: None,
-            folder: shared.scratch.join("work").join(format!("slot-{number}")),
+            folder: shared.scratch.join("work").join(folder_name(number)),
             shared,
         })
     }
@@ -491,9 +495,13 @@ impl Slot {
 
     /// What inputs wrote is gone when the next worker starts; it enters the new folder by name.
     fn clean_folder(&self) -> Result<(), ExecuteError> {
-        // A folder that a target made unreadable stays; it does no harm.
-        let _ = fs::remove_dir_all(&self.folder);
-        fs::create_dir_all(&self.folder).map_err(ExecuteError::system("make the scratch folder"))
+        let failed = || ExecuteError::system("make the scratch folder");
+        let work = self.shared.folder.below("work").map_err(failed())?;
+        let name = folder_name(self.number);
+        // What belongs to somebody else stays; it does no harm.
+        let _ = work.remove(&name);
+        work.below(&name).map_err(failed())?;
+        Ok(())
     }
 
     fn lose_zygote(&mut self) {

@@ -9,8 +9,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -72,7 +73,11 @@ fn picture(folder: &Path) -> BTreeMap<PathBuf, String> {
 fn descendants() -> Vec<u32> {
     let mut parents = BTreeMap::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|it| it.parse::<u32>().ok()) else {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|it| it.parse::<u32>().ok())
+        else {
             continue;
         };
         let Ok(status) = fs::read_to_string(entry.path().join("stat")) else {
@@ -159,7 +164,7 @@ fn the_attacked() {
     rustix::process::set_child_subreaper(Some(rustix::process::Pid::INIT)).unwrap();
     let _user = UnixListener::bind(stage.join("socket")).unwrap();
     let abstract_name = format!("fissure-hostile-{}", std::process::id());
-    let address = std::os::linux::net::SocketAddrExt::from_abstract_name(&abstract_name).unwrap();
+    let address = SocketAddr::from_abstract_name(&abstract_name).unwrap();
     let _abstract = UnixListener::bind_addr(&address).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let text = |path: &str| stage.join(path).to_str().unwrap().to_owned();
@@ -230,7 +235,14 @@ fn the_attacked() {
     }
     pool.stop();
     let left = descendants().len();
-    lines.push(format!("after the end\tharmless\t{}\t", if left > 0 { format!("{left} processes") } else { String::new() }));
+    lines.push(format!(
+        "after the end\tharmless\t{}\t",
+        if left > 0 {
+            format!("{left} processes")
+        } else {
+            String::new()
+        }
+    ));
     fs::write(stage.join("answers"), lines.join("\n")).unwrap();
 }
 
@@ -249,9 +261,18 @@ fn everything_that_a_hostile_library_does_is_contained() {
     ] {
         fs::write(stage.join(file), "precious").unwrap();
     }
-    fs::set_permissions(stage.join("outside/file"), fs::Permissions::from_mode(0o640)).unwrap();
+    fs::set_permissions(
+        stage.join("outside/file"),
+        fs::Permissions::from_mode(0o640),
+    )
+    .unwrap();
     let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "hostile::the_attacked", "--include-ignored", "--nocapture"])
+        .args([
+            "--exact",
+            "hostile::the_attacked",
+            "--include-ignored",
+            "--nocapture",
+        ])
         .env(STAGE, &stage)
         .env("HOME", stage.join("home"))
         .env("HOSTILE_SECRET_TOKEN", "secret")
@@ -272,7 +293,10 @@ fn everything_that_a_hostile_library_does_is_contained() {
     let tried = contained + broken.len();
     println!("{}", answers.lines().next().unwrap_or_default());
     println!("{contained} of {tried} behaviours contained");
-    assert!(status.success(), "the orchestrator ended: {status}\n{answers}");
+    assert!(
+        status.success(),
+        "the orchestrator ended: {status}\n{answers}"
+    );
     let wanted = match std::env::var(ONLY) {
         Ok(_) => 0,
         Err(_) => behaviours().len() + 1,

@@ -7,7 +7,7 @@ mod autopsy;
 mod conformance;
 mod coverage;
 mod discovering;
-//mod hostile;
+mod hostile;
 mod judging;
 mod killing;
 mod planted;
