@@ -219,13 +219,9 @@ impl Session {
         &self.run
     }
 
-    /// What was asked of the sandbox and this machine does not give.
-    pub fn sandbox_gaps(&self) -> SandboxReport {
-        let given = self.pool.info().sandbox;
-        SandboxReport {
-            writes_confined: !self.sandbox.confine_writes || given.writes_confined,
-            network_cut: !self.sandbox.cut_network || given.network_cut,
-        }
+    /// What keeps the target from doing harm; `None` if nothing was asked for.
+    pub fn protections(&self) -> Option<SandboxReport> {
+        (!self.sandbox.is_off()).then(|| self.pool.info().sandbox)
     }
 
     /// Fuzzes what the source says, until its end. What is found is on disk before `observer` hears

@@ -106,15 +106,15 @@ impl Shown<'_> {
         let info = session.info();
         if self.style != Style::Quiet {
             eprintln!(
-                "fissure: {} {} on Python {}, {} worker{}, seed {}{}",
+                "fissure: {} {} on Python {}, {} worker{}, seed {}",
                 package,
                 info.library_version,
                 info.python_version,
                 options.workers,
                 if options.workers == 1 { "" } else { "s" },
                 options.seed,
-                sandbox_gaps(session.sandbox_gaps()),
             );
+            eprintln!("fissure: {}", protections(session.protections()));
         }
         if self.chose_oracles {
             for obstacle in &info.obstacles {
@@ -162,14 +162,20 @@ fn is_disk_full(error: &anyhow::Error) -> bool {
     error.chain().any(full)
 }
 
-/// What was asked of the sandbox and this machine does not give.
-fn sandbox_gaps(given: SandboxReport) -> &'static str {
-    match (given.writes_confined, given.network_cut) {
-        (true, true) => "",
-        (false, true) => " (writes are not confined here: no Landlock)",
-        (true, false) => " (the network is not cut here: no network namespace)",
-        (false, false) => " (no sandbox here: neither Landlock nor a network namespace)",
+/// What is in force against a target that does harm, and what this machine does not give.
+pub fn protections(given: Option<SandboxReport>) -> String {
+    let Some(given) = given else {
+        return "no protections (--no-sandbox)".to_owned();
+    };
+    let listed = |names: Vec<&str>| match names.is_empty() {
+        true => "none".to_owned(),
+        false => names.join(", "),
+    };
+    let mut text = format!("protections: {}", listed(given.in_force()));
+    if !given.missing().is_empty() {
+        text.push_str(&format!("; not here: {}", listed(given.missing())));
     }
+    text
 }
 
 pub fn style(quiet: bool) -> Style {
