@@ -8,6 +8,7 @@ from fissure_worker.build import resolve
 from fissure_worker.discover import (
     documentation,
     names,
+    public_facts,
     signatures,
     stubs,
     tensorflow_registry,
@@ -127,6 +128,8 @@ def fill(answer, path, target):
             one["call_params"] = [dict(p) for p in call]
     answer["problem"] = problem
     answer["forms"] = forms[:MOST_FORMS]
+    answer["aliases"] = aliases_of(path, target)
+    tensorflow_registry.add_choices(answer["forms"], target)
     documentation.apply(answer, target)
     validation.apply(answer, target)
     for one in answer["forms"]:
@@ -165,6 +168,34 @@ def sources(path, target, kind):
         found = [with_self(one, owner_class(path)) for one in found]
     problem = None if found else "nothing says which parameters it has"
     return found, problem
+
+
+def aliases_of(path, target):
+    """Other public names of the same object, as far as they are quickly found."""
+    name = path.rpartition(".")[2]
+    root = path.partition(".")[0]
+    candidates = []
+    home = getattr(target, "__module__", None)
+    if isinstance(home, str) and "<" not in getattr(target, "__qualname__", "<"):
+        candidates.append("%s.%s" % (home, target.__qualname__))
+    for module in public_facts.ALIAS_MODULES.get(root, ()):
+        candidates.append("%s.%s" % (module, name))
+    if root == "tensorflow":
+        try:
+            from tensorflow.python.util import tf_export
+
+            candidates.extend("tensorflow." + one for one in tf_export.get_v2_names(target))
+        except (ImportError, AttributeError):
+            pass
+    found = []
+    for candidate in candidates:
+        if candidate == path or candidate in found or public_facts.is_private(candidate):
+            continue
+        module = sys.modules.get(candidate.rpartition(".")[0])
+        if root != "tensorflow" and getattr(module, name, None) is not target:
+            continue
+        found.append(candidate)
+    return found
 
 
 def is_annotated(one):

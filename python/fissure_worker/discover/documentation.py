@@ -58,10 +58,15 @@ def apply(answer, target):
         for fact in found[name]:
             answer["doc_constraints"].append(dict(fact, param=name))
     for form in answer["forms"]:
-        for one in form["params"] + (form["call_params"] or []):
+        everything = form["params"] + (form["call_params"] or [])
+        for one in everything:
             facts = found.get(one["name"])
             if facts:
                 narrow(one, facts, form)
+        numbers = {one["name"] for one in everything if "int" in sorts(one["types"])}
+        for one in everything:
+            for kind in one["types"]:
+                refer(kind, numbers)
 
 
 def read(target, depth=0):
@@ -146,6 +151,10 @@ def narrow(one, facts, form):
         relate(one, fact, form)
     types = one["types"]
     nullable = "none" in sorts(types) or one["default"] == "None"
+    if values.get("object") == ["generator"] and "generator" not in sorts(types):
+        # An array by its type, but not any array.
+        one["types"] = optional([of("generator")]) if nullable else [of("generator")]
+        return
     weak = all(told["source"] in ("default", "documentation") for told in one["evidence"])
     written = types_from(values)
     if is_open([kind for kind in types if kind != NONE]):
@@ -274,6 +283,16 @@ def narrowed(kind, values):
         if len(choices) > 1:
             made["choices"] = choices
     return made
+
+
+def refer(kind, numbers):
+    """A dimension with the name of a parameter is the value of that parameter."""
+    mark = lambda match: "&" + match.group(0) if match.group(0) in numbers else match.group(0)  # noqa: E731
+    for key in ("shape", "shapes"):
+        if isinstance(kind.get(key), str):
+            kind[key] = re.sub(r"(?<![&\w])[A-Za-z]\w*", mark, kind[key])
+        elif kind.get(key):
+            kind[key] = [re.sub(r"(?<![&\w])[A-Za-z]\w*", mark, one) for one in kind[key]]
 
 
 def dtype_list(values):

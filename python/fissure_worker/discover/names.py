@@ -56,7 +56,7 @@ NAMES = (
      "transpose_a transpose_b adjoint_a adjoint_b size_average endpoint overwrite_input"),
     ([TEXT], "name mode reduction method padding_mode equation direction nonlinearity activation "
      "interpolation data_format norm rounding_mode indexing approximate reduce side subscripts"),
-    ([DTYPE], "dtype out_type output_type Tout DstT output_dtype out_dtype param_dtype"),
+    ([DTYPE], "dtype preferred_element_type out_type output_type Tout DstT output_dtype out_dtype param_dtype"),
     ([of("device")], "device map_location"),
     ([of("layout")], "layout"),
     ([of("memory_format")], "memory_format"),
@@ -151,6 +151,9 @@ def is_index(name):
 
 def refined(name, types):
     """Plain integers and lists of them, as the name says more of them."""
+    if types_of(name) == [DTYPE] and not any(one["sort"] == "dtype" for one in types):
+        # "A float dtype" reads like a number, and aliases of dtypes like nothing at all.
+        return [DTYPE] + [one for one in types if one["sort"] == "none"]
     if is_axes(name):
         return [as_axis(one) for one in types]
     suggested = types_of(name)

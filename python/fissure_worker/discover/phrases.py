@@ -84,6 +84,7 @@ RULES = (
     ("dictionary", r"^{a}(?:optional |python )*`?(?:dict|dictionary)`?\b", {"structure": ["dict"]}, 0.9),
     ("tensor", r"^{a}(?:optional |input |output |dense |potential |floating[- ]point |\d[- ]?d |rank[- ]\d |1-d or higher |n-d |k-d |scalar |single )*`?(?:tf\.|torch\.)?{tensor}`?", {"tensor_t": ["@tensors"]}, 0.9),
     ("noun tensor", r"^(?:the |an? |optional |this )*(?!(?:[\w`-]+ ){{0,4}}(?:of|for|in|from|shape|rank|whether|if|number|size|dimension|axis|name|type|dtype|to|over|along|list|tuple|that|seed|output_shape)\b)(?:`?[\w\-/()]+`? ){{0,4}}`?['\"]?(?:tf\.|torch\.)?{tensor}['\"]?`?(?! shape| size| format| dimension|-)\b", {"tensor_t": ["@tensors"]}, 0.85),
+    ("random key", r"\bPRNG key\b", {"object": ["generator"]}, 0.9),
     # Flags.
     ("whether", r"^(?:a (?:bool|boolean)?,? ?)?(?:whether|if (?:set(?: to)? )?`{{0,2}}(?:true|false)|(?:specifies|indicates|determines|controls) (?:whether|if)|flag|set (?:this )?to `{{0,2}}(?:true|false)|when set to `{{0,2}}true|when `{{0,2}}true)\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.95),
     ("boolean later", r"\bif (?:set to )?`{{0,2}}(?:true|false)`{{0,2}}\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.75),
@@ -119,7 +120,7 @@ RULES = (
     ("shape first", r"^(?::math:)?`{{0,2}}(?P<box>\([A-Za-z][^()]*\))`{{0,2}}(?: |$|,)(?!optional)", {"shape": ["@shape"]}, 0.8),
     ("tensor with shape", r"^(?:\w+ ){{0,4}}tensor (?::math:)?`{{0,2}}(?P<box>\([A-Za-z][^()]*\))", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
     ("k-tuple", r"\b(?P<k>\d)-(?P<s>tuple|list)\b", {"shape": [r"[\g<k>]"], "structure": [r"\g<s>"]}, 0.85),
-    ("length k", r"\b(?:of|with|has|have) (?:length|size) `?(?P<k>\d+)`?\b(?! or)(?!-)(?! \*)", {"shape": [r"[\g<k>]"], "ndim": ["1"]}, 0.8),
+    ("length k", r"\b(?:of|with|has|have) (?:length|size) `?(?P<k>\d+)\b(?!`?,|`? or|-| \*)", {"shape": [r"[\g<k>]"], "ndim": ["1"]}, 0.8),
     ("length at least", r"\b(?:length|size) (?:>= ?|at least )(?P<k>\d+)\b", {"shape": [r"[>=\g<k>]"], "ndim": ["1"]}, 0.85),
     ("k elements", r"\b(?:{list}|tensor|vector|tuple/list|list/tuple)s? (?:of|with) (?:length |size )?(?P<k>\d) (?:elements?|ints?|integers?|floats?|numbers?|values?|entries|strings?)\b", {"shape": [r"[\g<k>]"]}, 0.85),
     # Dependencies.

@@ -92,9 +92,12 @@ class Walk:
         inner = []
         for name, value in members(module):
             where = "%s.%s" % (path, name)
-            if isinstance(value, types.ModuleType):
+            if isinstance(value, types.ModuleType) and not is_operator(value):
                 if self.is_own_module(value) and not is_skipped(name, where):
                     inner.append((value, where))
+            elif is_operator(value):
+                # Helpers that hold an operator under a name of their own.
+                continue
             elif callable(value) and self.belongs(value, module):
                 self.add(value, where)
                 if isinstance(value, type) and is_array_class(value):
@@ -123,7 +126,7 @@ class Walk:
         if home == here or home.startswith(here + "."):
             return True
         # From a private place, or from below a package that only shows it (`__init__`).
-        return is_private(home) or hasattr(module, "__path__") or here.startswith(home)
+        return public_facts.is_private(home) or hasattr(module, "__path__") or here.startswith(home)
 
     def add(self, value, path):
         try:
@@ -226,12 +229,12 @@ def safe_dir(module):
         return []
 
 
+def is_operator(value):
+    return type(value).__name__ in ("OpOverloadPacket", "OpOverload", "_OpNamespace", "_Ops")
+
+
 def is_skipped(name, path):
     return name in public_facts.SKIPPED_MODULES or path in public_facts.SKIPPED_PATHS
-
-
-def is_private(home):
-    return any(part.startswith("_") for part in home.split("."))
 
 
 def is_array_class(value):
@@ -263,6 +266,9 @@ def left_out(path, value):
         definition = tensorflow_registry.definition(operation)
         if definition is not None:
             return tensorflow_registry.problem_of(definition)
+    code = getattr(value, "__code__", None)
+    if getattr(code, "co_names", None) == ("NotImplementedError",):
+        return "is only declared: other classes implement it"
     return file_reason(value)
 
 
@@ -280,9 +286,18 @@ def class_reason(value):
             return "is for type checkers"
         if issubclass(value, tuple) and hasattr(value, "n_fields"):
             return "is the type of a result"
+        if has_no_constructor(value):
+            return "is made by the library only"
     except TypeError:
         return None
     return file_reason(value)
+
+
+def has_no_constructor(value):
+    """Bindings made with pybind11 give an `__init__` of their own to what can be constructed."""
+    bound = any(base.__name__ == "pybind11_object" for base in inspect.getmro(value))
+    text = getattr(value.__init__, "__doc__", None) or ""
+    return bound and text.startswith("Initialize self")
 
 
 def file_reason(value):

@@ -27,6 +27,15 @@ BACKENDS = {
     "jax": ("jaxlib", "opt_einsum", "ml_dtypes"),
     "mxnet": (),
 }
+#: Root package → modules that show many of its functions under a second name.
+ALIAS_MODULES = {
+    "torch": (
+        "torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.fft", "torch.sparse",
+        "torch.nn",
+    ),
+    "jax": ("jax.numpy", "jax.lax", "jax.nn", "jax.numpy.linalg", "jax.scipy.special"),
+    "numpy": ("numpy", "numpy.linalg", "numpy.fft"),
+}  # fmt: skip
 #: Classes whose methods take an array as their first argument.
 ARRAY_CLASSES = frozenset("Tensor ndarray NDArray Array".split())
 #: Namespaces of operators that come with PyTorch itself.
@@ -50,3 +59,7 @@ UNAVAILABLE = {
     "dataloader": "needs a data set",
     "session": "needs a session of the older interface",
 }
+
+
+def is_private(path):
+    return any(part.startswith("_") for part in path.split("."))

@@ -18,6 +18,7 @@ END = re.compile(r"(?<=[.;!?])\s+(?=[A-Z0-9`'\"(\[:*-])|\s+(?:-|\*|•)\s+(?=[A-
 MARKUP = (
     (re.compile(r":(?:attr|class|func|meth|obj|ref|data|mod|paramref|py:\w+):`~?\.?([^`<]*?)(?:\s*<[^>]*>)?`"), r"`\1`"),
     (re.compile(r"\\(?:text|textit|mathrm|mathbf|mathit|mbox)\{([^{}]*)\}"), r"\1"),
+    (re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}"), r"\1/\2"),
     (re.compile(r"\\(?:geq?|geqslant)\b"), ">="),
     (re.compile(r"\\(?:leq?|leqslant)\b"), "<="),
     (re.compile(r"\\times\b"), "*"),

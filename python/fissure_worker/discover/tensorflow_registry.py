@@ -9,7 +9,7 @@ import re
 import sys
 
 from fissure_worker.discover import names
-from fissure_worker.discover.words import evidence, form, of, parameter, relation
+from fissure_worker.discover.words import evidence, form, of, optional, parameter, relation, sorts
 
 GENERATED = re.compile(
     r"^tensorflow\.python\.ops\.gen_|^tensorflow\.raw_ops$|_gen_\w+_ops$|gen_\w+_op"
@@ -228,8 +228,55 @@ def ordered(found, own):
     return params
 
 
+def devices():
+    """Operation → devices that it has kernels for; None where TensorFlow does not tell."""
+    if "devices" not in CACHE:
+        try:
+            from tensorflow.python.framework import kernels
+
+            found = {}
+            for kernel in kernels.get_all_registered_kernels().kernel:
+                found.setdefault(kernel.op, set()).add(kernel.device_type)
+            CACHE["devices"] = found
+        except (ImportError, AttributeError):
+            CACHE["devices"] = None
+    return CACHE["devices"]
+
+
+def add_choices(all_forms, target):
+    """To the wrapper of an operation: the choices of its attributes, the dtypes of its inputs."""
+    name = getattr(target, "__name__", "")
+    module = getattr(target, "__module__", None) or ""
+    if registry() is None or not module.startswith("tensorflow"):
+        return
+    operation = camel_names().get(re.sub(r"_v\d$", "", name).replace("_", "").lower())
+    found = None if operation is None else definition(operation)
+    if found is None:
+        return
+    stated = {p["name"]: p for p in form_of(operation, found, None, False)["params"]}
+    for made in all_forms:
+        for one in made["params"]:
+            known = stated.get(one["name"])
+            if known is None or is_annotated(one):
+                continue
+            choices = known["types"][0].get("choices")
+            if choices and not any(kind.get("choices") for kind in one["types"]):
+                nullable = "none" in sorts(one["types"])
+                one["types"] = optional(known["types"]) if nullable else known["types"]
+                one["evidence"].append(evidence("registry", "attribute of %s" % operation))
+
+
+def is_annotated(one):
+    return any(told["source"] == "annotation" for told in one["evidence"])
+
+
 def problem_of(definition):
     """Why an operation cannot be called with values made on the spot, or None."""
+    known = devices()
+    if known:
+        places = known.get(definition.name, set())
+        if not places & {"CPU", "DEFAULT"}:
+            return "has no kernel for the processor (%s)" % (", ".join(sorted(places)) or "none")
     for argument in definition.input_arg:
         if argument.type and not argument.type_attr:
             named = dtype_names([argument.type])
