@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fissure_execute::Batch;
-use fissure_generate::Generator;
-use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Spec};
+use fissure_generate::{Generator, Wish};
+use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, OutcomeKind, Spec};
 
 use crate::behaviour::Behaviour;
 use crate::clock::Clock;
@@ -262,8 +262,11 @@ impl Lane {
         };
         self.next_settled += 1;
         if let Some(generator) = &mut self.generator {
+            let mut wishes = settled.wishes.iter().peekable();
             for (number, accepted) in &settled.outcomes {
-                generator.observe(*number, *accepted);
+                let asked = wishes.next_if(|(asking, _)| asking == number);
+                let asked = asked.map_or(&[][..], |(_, asked)| asked);
+                generator.observe_reason(*number, *accepted, asked);
             }
         }
         for (oracles, input) in &settled.asking {
@@ -341,6 +344,12 @@ impl Lane {
             if let Outcome::Rejected(exception) | Outcome::NotBuilt(exception) = &execution.outcome
             {
                 self.rejections.count(&exception.class, &exception.message);
+                if !matches!(
+                    input.intent,
+                    Intent::Violate { .. } | Intent::BreakRule { .. }
+                ) {
+                    settled.read(&input, &exception.message);
+                }
             }
             settled.add(&self.api, input, kind, self.judging.is_on());
         }
@@ -372,6 +381,7 @@ impl Lane {
             self.behaviour.observe(&input, *kind);
             settled.add(&self.api, input, *kind, self.judging.is_on());
         }
+        settled.wishes = batch.wishes.clone();
         self.rejections.restore(&batch.rejections);
         self.busy += Duration::from_secs_f64(batch.busy.max(0.0));
         self.settled.insert(index, settled);
@@ -443,6 +453,12 @@ impl Lane {
             mutators: self.behaviour.mutators(),
             constraints: self.behaviour.constraints(),
         }
+    }
+
+    /// What the rejections of a batch that came back and waits ask for.
+    pub fn wishes(&self, index: u64) -> Vec<(u64, Vec<Wish>)> {
+        let settled = self.settled.get(&index);
+        settled.map_or_else(Vec::new, |settled| settled.wishes.clone())
     }
 
     /// Reasons for rejection that were met since this was last asked.

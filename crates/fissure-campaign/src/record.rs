@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fissure_generate::Wish;
 use fissure_model::OutcomeKind;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,9 @@ pub enum Record {
         /// Why inputs were rejected; absent in logs of earlier versions.
         #[serde(default, skip_serializing_if = "BatchRejections::is_empty")]
         rejections: BatchRejections,
+        /// What rejections ask for, by the number of their input: the next inputs depend on it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        wishes: Vec<(u64, Vec<Wish>)>,
     },
     /// The oracles have looked at these inputs.
     Judged {

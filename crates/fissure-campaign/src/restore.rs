@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use fissure_generate::Wish;
 use fissure_model::OutcomeKind;
 
 use crate::event_log::read_events;
@@ -46,6 +47,8 @@ pub struct RestoredBatch {
     pub busy: f64,
     /// Positions of reasons for rejection, and how many inputs.
     pub rejections: Vec<(usize, u64)>,
+    /// What rejections asked for.
+    pub wishes: Vec<(u64, Vec<Wish>)>,
 }
 
 /// A failure that was seen and whose folder was not written when the process ended.
@@ -94,6 +97,7 @@ impl Restored {
                     seconds,
                     spent,
                     rejections,
+                    wishes,
                     ..
                 } => {
                     restored.seconds = restored.seconds.max(seconds);
@@ -108,6 +112,7 @@ impl Restored {
                             outcomes,
                             busy,
                             rejections: rejections.counts,
+                            wishes,
                         };
                         let lane = restored.lane(at);
                         lane.spent = lane.spent.max(spent);
@@ -193,6 +198,7 @@ mod tests {
             seconds: 1.0,
             spent: 1.0,
             rejections: BatchRejections::default(),
+            wishes: Vec::new(),
         }
     }
 

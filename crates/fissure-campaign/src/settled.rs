@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
+use fissure_generate::Wish;
 use fissure_model::{Api, ConcreteInput, OutcomeKind};
+
+/// Rejections of one batch that are read for what they ask.
+const READ: usize = 24;
 
 /// What came back of a batch and waits for its turn in the sequence.
 pub struct Settled {
@@ -12,6 +16,8 @@ pub struct Settled {
     pub accepted: Vec<ConcreteInput>,
     /// Inputs whose results ask for certain oracles.
     pub asking: Vec<(Arc<[String]>, ConcreteInput)>,
+    /// What rejections ask for, by the number of their input.
+    pub wishes: Vec<(u64, Vec<Wish>)>,
 }
 
 impl Settled {
@@ -20,6 +26,21 @@ impl Settled {
             outcomes: Vec::with_capacity(inputs),
             accepted: Vec::new(),
             asking: Vec::new(),
+            wishes: Vec::new(),
+        }
+    }
+
+    /// Reads a rejection for what it asks.
+    pub fn read(&mut self, input: &ConcreteInput, message: &str) {
+        if self.wishes.len() == READ {
+            return;
+        }
+        let layer = input.layer_arguments.iter().flatten();
+        let all = input.arguments.iter().chain(layer);
+        let params: Vec<&str> = all.map(|argument| argument.name.as_str()).collect();
+        let wishes = fissure_generate::wishes(message, &params);
+        if !wishes.is_empty() {
+            self.wishes.push((input.number, wishes));
         }
     }
 

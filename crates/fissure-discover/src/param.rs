@@ -30,6 +30,7 @@ pub(crate) fn param_of(
         _ => Role::Optional,
     };
     let mut hints = hints_of(described, axis_of);
+    hints.exact = exact && hints.stated;
     hints.passing = match role {
         // Required ones come first and in order, so that a position is never wrong, while a
         // schema's name may differ from that of the Python function (`self` and `input`).

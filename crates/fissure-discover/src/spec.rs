@@ -59,14 +59,16 @@ fn form_of(form: &FormDescription, package: &str) -> Form {
         params: list(&form.params),
         layer_params: list(&form.call_params),
     };
+    let order: Vec<String> = made.params.iter().map(|param| param.name.clone()).collect();
     for relation in &form.relations {
-        let Some((first, rest)) = relation.params.split_first() else {
+        // A parameter follows only one before it, so that nothing goes round in a circle.
+        let place = |name: &String| order.iter().position(|known| known == name);
+        let Some(first) = relation.params.iter().filter_map(place).min() else {
             continue;
         };
-        for name in rest.iter().filter(|name| *name != first) {
-            let all = made.params.iter_mut().chain(&mut made.layer_params);
-            for param in all.filter(|param| param.name == *name) {
-                relate(param, &relation.kind, first, exact);
+        for (at, param) in made.params.iter_mut().enumerate() {
+            if at > first && relation.params.contains(&param.name) {
+                relate(param, &relation.kind, &order[first], exact);
             }
         }
     }

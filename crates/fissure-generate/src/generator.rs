@@ -9,6 +9,7 @@ use crate::forms::Forms;
 use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
 use crate::proposers::Proposers;
+use crate::repair::{Repairs, Wish};
 use crate::rules::{self, RuleSource, RulesError};
 use crate::unguided::types_only;
 
@@ -64,6 +65,9 @@ pub struct Generator {
     coverage: MutatorCoverage,
     arrays_serve: bool,
     left_aside: bool,
+    repairs: Option<Repairs>,
+    /// What the spec says is likely, not certain.
+    hints_only: bool,
 }
 
 impl Generator {
@@ -88,12 +92,18 @@ impl Generator {
         Ok(Generator {
             // Where there are rules, they say whether an array will do.
             arrays_serve: matches!(source, Source::Constraints(_))
-                && arrays_serve(&spec.api.package),
+                && arrays_serve(spec.api.tensor_library()),
             left_aside: matches!(source, Source::Rules(_))
                 && !(spec.params.is_empty() || options.unguided || options.mode == Mode::Ignore),
+            hints_only: spec.params.iter().any(|param| param.hints.is_some()),
             source,
             checker,
             coverage: MutatorCoverage::new(names),
+            // A user who wants constraints broken or left alone does not want them mended.
+            repairs: (options.repair
+                && !options.unguided
+                && matches!(options.mode, Mode::Mixed | Mode::Conform))
+            .then(|| Repairs::new(key)),
             options,
             key,
         })
@@ -117,7 +127,16 @@ impl Generator {
         } else {
             None
         };
-        let mut input = violated.unwrap_or_else(|| self.conform(number, &mut random));
+        let mut input = match violated {
+            Some(input) => input,
+            None => self.repaired(number, &mut random).unwrap_or_else(|| {
+                let drawn = self.conform(number, &mut random);
+                if let Some(repairs) = &mut self.repairs {
+                    repairs.remember(number, &drawn, 0);
+                }
+                drawn
+            }),
+        };
         // A boundary case would break more than the one thing that is to be broken.
         if matches!(input.intent, Intent::Conform | Intent::Ignore) {
             self.put_boundary_cases(&mut input, &mut random);
@@ -138,6 +157,14 @@ impl Generator {
     /// Tells whether the library accepted an input. To be called in the order of the numbers and
     /// at a point of the sequence that does not depend on timing; numbers may be left out.
     pub fn observe(&mut self, number: u64, accepted: bool) {
+        self.observe_reason(number, accepted, &[]);
+    }
+
+    /// The same, with what the rejection asks for.
+    pub fn observe_reason(&mut self, number: u64, accepted: bool, wishes: &[Wish]) {
+        if let Some(repairs) = &mut self.repairs {
+            repairs.observe(number, accepted, wishes);
+        }
         if let Source::Constraints(forms) | Source::Both(forms, ..) = &mut self.source {
             forms.observe(number, accepted);
         }
@@ -146,6 +173,31 @@ impl Generator {
     /// Which boundary cases were used on which parameter.
     pub fn coverage(&self) -> &MutatorCoverage {
         &self.coverage
+    }
+
+    /// An input that a rejection led to. One that breaks what a file or rules say is only taken
+    /// where next to nothing that they allow is accepted.
+    fn repaired(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        let repairs = self.repairs.as_mut()?;
+        let stale = repairs.is_stale();
+        let only_stale = !matches!(self.source, Source::Constraints(_));
+        if only_stale && !stale {
+            return None;
+        }
+        let mut input = repairs.propose(number, random)?;
+        let allowed = match &mut self.source {
+            Source::Constraints(_) => self.checker.check(&input).is_empty(),
+            Source::Rules(rules) | Source::Both(_, rules, _) => rules.allows(&input),
+        };
+        let fits = tensor_bytes(&input) <= self.options.max_tensor_bytes;
+        if !fits || !allowed && !self.hints_only && !stale {
+            repairs.forget(number);
+            return None;
+        }
+        if !allowed {
+            input.intent = Intent::Ignore;
+        }
+        Some(input)
     }
 
     fn conform(&mut self, number: u64, random: &mut Random) -> ConcreteInput {
@@ -213,6 +265,9 @@ impl Generator {
         }
         if input.mutations.is_empty() {
             return;
+        }
+        if let Some(repairs) = &mut self.repairs {
+            repairs.forget(input.number);
         }
         match &mut self.source {
             // The outcome now says little about the choices.

@@ -26,6 +26,8 @@ pub struct GenerateOptions {
     /// Neither constraints nor rules are looked at, only the types of the parameters: what
     /// guidance is compared with.
     pub unguided: bool,
+    /// Rejected inputs are changed as the rejection asks, and tried again.
+    pub repair: bool,
 }
 
 impl Default for GenerateOptions {
@@ -42,6 +44,7 @@ impl Default for GenerateOptions {
             tensors_as: TensorsAs::Usual,
             break_rule: None,
             unguided: false,
+            repair: true,
         }
     }
 }

@@ -27,6 +27,13 @@ pub struct Api {
     pub way: Way,
 }
 
+impl Api {
+    /// The library whose tensors it takes.
+    pub fn tensor_library(&self) -> &str {
+        self.tensors.as_deref().unwrap_or(&self.package)
+    }
+}
+
 /// How an API is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

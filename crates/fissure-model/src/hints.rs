@@ -79,6 +79,9 @@ pub struct ParamHints {
     pub output: bool,
     /// The documentation says the argument may be None or left away.
     pub none_allowed: bool,
+    /// `kinds` comes from a source for machines (a schema, a registry, an annotation): other kinds
+    /// are hardly worth a try.
+    pub exact: bool,
     /// By position or by name, where the source says.
     pub passing: Option<Passing>,
 }

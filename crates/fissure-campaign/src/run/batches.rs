@@ -157,6 +157,7 @@ impl Run<'_> {
             seconds: self.clock.elapsed().as_secs_f64(),
             spent: lane.spent(),
             rejections: lane.tell_rejections(),
+            wishes: lane.wishes(index),
         })?;
         (self.observer)(RunEvent::Progress {
             api: &lane.api,

@@ -1,6 +1,7 @@
 //! What the library itself says of an API of which no file says anything.
 
 use fissure_discover::{Description, from_signature, signature_of, spec_of, suggest};
+use fissure_generate::GenerateOptions;
 use fissure_model::{Api, Signature, Spec};
 
 use super::{CampaignError, Run, Source};
@@ -45,6 +46,16 @@ impl Run<'_> {
         } else {
             description
         })
+    }
+
+    /// How inputs are made; what is discovered is only given tensors that the library can make.
+    pub(super) fn generate_options(&self, discovered: bool) -> GenerateOptions {
+        let mut options = self.options.generate.clone();
+        let dtypes = &self.pool.info().dtypes;
+        if discovered && !dtypes.is_empty() {
+            options.dtypes.get_or_insert_with(|| dtypes.clone());
+        }
+        options
     }
 
     /// Names of the library that may have been meant by one that it does not have.

@@ -131,7 +131,7 @@ impl Run<'_> {
             Source::Specs(specs) => match Generator::new(
                 discovered.as_ref().unwrap_or(&specs[at]),
                 Some(&signature),
-                self.options.generate.clone(),
+                self.generate_options(discovered.is_some()),
                 self.options.seed,
             ) {
                 Ok(generator) => {

@@ -81,7 +81,7 @@ impl Checker {
             own: spec.params.len(),
             symbols: compiled.symbols,
             read,
-            arrays_serve: arrays_serve(&spec.api.package),
+            arrays_serve: arrays_serve(spec.api.tensor_library()),
         }
     }
 

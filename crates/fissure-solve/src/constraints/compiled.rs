@@ -246,7 +246,7 @@ impl CompiledSpec {
         let hints = fissure_spec::hints(spec);
         let params = params()
             .zip(&hints)
-            .map(|(param, hints)| CompiledParam::new(param, hints, &spec.api.package, &mut names))
+            .map(|(param, hints)| CompiledParam::new(param, hints, spec.api.tensor_library(), &mut names))
             .collect();
         CompiledSpec {
             params,

@@ -46,6 +46,9 @@ const LEAVES: [Leaf; 5] = [
     Leaf::Complex,
 ];
 
+/// What is left of the weight of a kind that an exact source does not say.
+const UNSAID: f32 = 0.04;
+
 /// Kinds that the constraint allows, each with its weight.
 pub(crate) fn kinds_of(
     spec: &Spec,
@@ -112,7 +115,7 @@ pub(crate) fn kinds_of(
         kinds.push((KindPlan::Objects(compiled.objects.clone()), 10.0));
     }
     if constraint.dtypes.contains(&DtypeTerm::Callable) {
-        let values = objects(&Kind::Callable, &spec.api.package);
+        let values = objects(&Kind::Callable, spec.api.tensor_library());
         if !values.is_empty() {
             kinds.push((KindPlan::Objects(values), 4.0));
         }
@@ -206,6 +209,13 @@ pub(crate) fn kinds_of(
             &mut kinds,
         );
     }
+    if hints.exact && constraint.dtypes.is_empty() && constraint.structures.is_empty() {
+        for (kind, weight) in &mut kinds {
+            if !hints.kinds.iter().any(|said| is_said(said, kind)) {
+                *weight *= UNSAID;
+            }
+        }
+    }
     if param.role == Role::VarPositional && kinds.len() > 1 {
         // Each argument is one item, so a list inside is unusual.
         for (kind, weight) in &mut kinds {
@@ -215,6 +225,35 @@ pub(crate) fn kinds_of(
         }
     }
     kinds
+}
+
+/// Is this kind of value what an exact source says?
+fn is_said(said: &Kind, kind: &KindPlan) -> bool {
+    match (said, kind) {
+        (Kind::Tensor, KindPlan::Tensor(TensorKind::Dense))
+        | (Kind::SparseTensor, KindPlan::Tensor(TensorKind::Sparse))
+        | (Kind::NdArray | Kind::ArrayLike, KindPlan::NdArray | KindPlan::Tensor(_))
+        | (Kind::ArrayLike, KindPlan::Leaf(Leaf::Int | Leaf::Float) | KindPlan::Sequence { .. })
+        | (Kind::Dtype, KindPlan::Leaf(Leaf::Dtype))
+        | (Kind::Dict, KindPlan::Dict { .. })
+        | (_, KindPlan::Objects(_) | KindPlan::Enumeration) => true,
+        (said, KindPlan::Leaf(leaf)) => {
+            !matches!(said, Kind::List(_) | Kind::Tuple(_) | Kind::Sequence(_))
+                && says_leaf(said, *leaf)
+        }
+        (
+            Kind::List(inner) | Kind::Tuple(inner) | Kind::Sequence(inner),
+            KindPlan::Sequence { entry, .. } | KindPlan::NamedTuple { entry, .. },
+        ) => match (inner.as_deref(), entry) {
+            (None, _) => true,
+            (Some(inner), Entry::Leaf(leaf)) => says_leaf(inner, *leaf),
+            (Some(inner), Entry::Tensor | Entry::NdArray) => inner.is_tensor(),
+            (Some(inner), Entry::Shape | Entry::Sequence { .. }) => {
+                matches!(inner, Kind::List(_) | Kind::Tuple(_) | Kind::Sequence(_))
+            }
+        },
+        _ => false,
+    }
 }
 
 /// Which plain types the dtype constraint allows, likeliest by documentation and default.

@@ -133,9 +133,9 @@ impl Plan {
         }
         let compiled = CompiledSpec::new(spec);
         let dtypes: Vec<(Dtype, f32)> = match &options.dtypes {
-            None => library_dtypes(&spec.api.package).to_vec(),
+            None => library_dtypes(spec.api.tensor_library()).to_vec(),
             Some(only) => {
-                let known = library_dtypes(&spec.api.package);
+                let known = library_dtypes(spec.api.tensor_library());
                 let weight = |dtype: &Dtype| {
                     known
                         .iter()

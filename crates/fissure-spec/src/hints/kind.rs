@@ -24,6 +24,14 @@ pub fn objects(kind: &Kind, package: &str) -> Vec<Value> {
         (Kind::MemoryFormat, "torch") => {
             vec![object("preserve_format"), object("contiguous_format")]
         }
+        (Kind::Generator, "jax") => vec![
+            call("random.key", vec![Value::Int(0)]),
+            call("random.PRNGKey", vec![Value::Int(1)]),
+        ],
+        (Kind::Generator, "tensorflow") => {
+            vec![call("random.Generator.from_seed", vec![Value::Int(1)])]
+        }
+        (Kind::Generator, "numpy") => vec![call("random.default_rng", vec![Value::Int(1)])],
         (Kind::Generator, "torch") => vec![call("Generator", vec![])],
         (Kind::Callable, "torch") => ["relu", "sin", "square", "sum"]
             .into_iter()
@@ -32,6 +40,12 @@ pub fn objects(kind: &Kind, package: &str) -> Vec<Value> {
         (Kind::Callable, "tensorflow") => {
             vec![object("nn.relu"), object("math.sin"), object("math.square")]
         }
+        (Kind::Callable, "jax") => ["numpy.sin", "numpy.square", "numpy.sum"]
+            .into_iter()
+            .map(object)
+            .collect(),
+        (Kind::Callable, "numpy") => ["sin", "square", "sum"].into_iter().map(object).collect(),
+        (Kind::Callable, _) => vec![Value::Object("builtins.abs".into())],
         (Kind::Module, "torch") => vec![
             call("nn.Linear", vec![Value::Int(4), Value::Int(4)]),
             call("nn.ReLU", vec![]),

@@ -32,6 +32,12 @@ fn param_hints(spec: &Spec, param: &Param) -> ParamHints {
             ..(**known).clone()
         };
         kind::from_name(spec, param, &mut hints);
+        if hints.kinds == [Kind::Text] && hints.choices.is_empty() {
+            // That it is text is known; which text, only whoever knows the library.
+            hints.stated = false;
+            library_words::read(spec, param, &mut hints);
+            hints.stated = true;
+        }
         return hints;
     }
     let mut hints = ParamHints {

@@ -1,0 +1,337 @@
+//! An input changed to what a rejection asks for.
+
+use fissure_model::{Argument, ConcreteInput, Dtype, Scalar, TensorData, TensorValue, Value};
+use fissure_solve::{Random, write_element};
+
+use super::wish::{Sort, Want, Wish};
+
+/// Elements of a changed tensor at most; larger ones repeat the pattern they have.
+const WRITTEN: u64 = 512;
+/// Sizes that a repair makes at most.
+const LARGEST: i64 = 4096;
+
+/// The input with the wish fulfilled, once for each argument that the wish can be about; at most
+/// `most` of them.
+pub(super) fn repaired(
+    input: &ConcreteInput,
+    wish: &Wish,
+    most: usize,
+    random: &mut Random,
+) -> Vec<ConcreteInput> {
+    if let Want::SameShape = wish.want {
+        return same_shape(input).into_iter().collect();
+    }
+    let own = input.arguments.len();
+    let layer = input.layer_arguments.as_ref().map_or(0, Vec::len);
+    let mut made = Vec::new();
+    for at in 0..own + layer {
+        let named = argument(input, at).name == wish.about.as_deref().unwrap_or_default();
+        if wish.about.is_some() && !named {
+            continue;
+        }
+        if let Want::Nothing = wish.want {
+            let mut changed = input.clone();
+            remove(&mut changed, at);
+            made.push(changed);
+            continue;
+        }
+        let mut changed = input.clone();
+        if change(
+            &mut argument_mut(&mut changed, at).value,
+            &wish.want,
+            random,
+        ) {
+            made.push(changed);
+        }
+        if made.len() >= most {
+            break;
+        }
+    }
+    if made.is_empty() && wish.about.is_some() {
+        // The name may be that of an inner function's parameter.
+        let anywhere = Wish {
+            about: None,
+            want: wish.want.clone(),
+        };
+        if !matches!(wish.want, Want::Nothing) {
+            return repaired(input, &anywhere, most, random);
+        }
+    }
+    made
+}
+
+pub(super) fn argument(input: &ConcreteInput, at: usize) -> &Argument {
+    let layer = input.layer_arguments.iter().flatten();
+    let mut all = input.arguments.iter().chain(layer);
+    all.nth(at).expect("a position among all arguments")
+}
+
+pub(super) fn argument_mut(input: &mut ConcreteInput, at: usize) -> &mut Argument {
+    let layer = input.layer_arguments.iter_mut().flatten();
+    let mut all = input.arguments.iter_mut().chain(layer);
+    all.nth(at).expect("a position among all arguments")
+}
+
+fn remove(input: &mut ConcreteInput, at: usize) {
+    let own = input.arguments.len();
+    if at < own {
+        input.arguments.remove(at);
+    } else if let Some(layer) = &mut input.layer_arguments {
+        layer.remove(at - own);
+    }
+}
+
+/// Changes a value; false if the wish does not fit it.
+fn change(value: &mut Value, want: &Want, random: &mut Random) -> bool {
+    match (value, want) {
+        (value, Want::Sort(sort)) => to_sort(value, *sort, random),
+        (value @ Value::Text(_), Want::Word(word)) => {
+            let new = Value::Text(word.clone());
+            let differs = *value != new;
+            *value = new;
+            differs
+        }
+        (Value::Tensor(tensor) | Value::NdArray(tensor) | Value::SparseTensor(tensor), want) => {
+            change_tensor(tensor, want, random)
+        }
+        (Value::List(items) | Value::Tuple(items), want) => change_list(items, want, random),
+        (Value::Int(number), want) => {
+            let before = *number;
+            match want {
+                Want::Number { from, to } if before == i128::from(*from) => *number = (*to).into(),
+                Want::AtLeast(least) => *number = before.max((*least).into()),
+                Want::AtMost(most) => *number = before.min((*most).into()),
+                _ => return false,
+            }
+            *number != before
+        }
+        (Value::Float(number), want) => {
+            let before = *number;
+            match want {
+                Want::AtLeast(least) if before < *least as f64 => *number = *least as f64,
+                Want::AtMost(most) if before > *most as f64 => *number = *most as f64,
+                _ => return false,
+            }
+            true
+        }
+        _ => false,
+    }
+}
+
+fn change_list(items: &mut Vec<Value>, want: &Want, random: &mut Random) -> bool {
+    let resize = |items: &mut Vec<Value>, length: usize| {
+        let last = items.last().cloned().unwrap_or(Value::Int(1));
+        let changed = items.len() != length && length <= 16;
+        if changed {
+            items.resize(length, last);
+        }
+        changed
+    };
+    match want {
+        Want::Length(length) => resize(items, *length),
+        Want::Rank(ranks) if items.iter().all(|item| matches!(item, Value::Int(_))) => {
+            // Axes and sizes: as many as there are dimensions.
+            ranks.first().is_some_and(|rank| resize(items, *rank))
+        }
+        Want::Filled if items.is_empty() => resize(items, 1),
+        Want::Number { from, to }
+            if items.len() as i64 == *from && (0..=16).contains(to) && random.chance(0.5) =>
+        {
+            resize(items, *to as usize)
+        }
+        want => {
+            let mut changed = false;
+            for item in items {
+                changed |= change(item, want, random);
+            }
+            changed
+        }
+    }
+}
+
+fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> bool {
+    let mut shape = tensor.shape.clone();
+    match want {
+        Want::Rank(ranks) => {
+            if ranks.is_empty() || ranks.contains(&shape.len()) {
+                return false;
+            }
+            let rank = *random.pick(ranks);
+            while shape.len() > rank {
+                shape.remove(0);
+            }
+            while shape.len() < rank {
+                shape.insert(0, random.below(3) + 1);
+            }
+        }
+        Want::Dtype { from, to } => {
+            let fits = from.is_none_or(|from| from == tensor.dtype) && !to.contains(&tensor.dtype);
+            if !fits || to.is_empty() {
+                return false;
+            }
+            let dtype = *random.pick(to);
+            *tensor = reshaped(tensor, dtype, shape);
+            return true;
+        }
+        Want::Number { from, to } => {
+            if !(0..=LARGEST).contains(to) {
+                return false;
+            }
+            let sizes: Vec<usize> = (0..shape.len())
+                .filter(|at| shape[*at] as i64 == *from)
+                .collect();
+            if sizes.is_empty() {
+                return false;
+            }
+            shape[*random.pick(&sizes)] = *to as u64;
+        }
+        Want::Filled | Want::AtLeast(1) if shape.contains(&0) => {
+            shape.iter_mut().for_each(|size| *size = (*size).max(1));
+        }
+        Want::AtLeast(least) => {
+            return clamp(tensor, Some(*least as f64), None);
+        }
+        Want::AtMost(most) => {
+            return clamp(tensor, None, Some(*most as f64));
+        }
+        Want::Length(length) if shape.len() == 1 && shape[0] != *length as u64 => {
+            shape[0] = *length as u64;
+        }
+        Want::Square if shape.len() >= 2 => {
+            let last = shape.len() - 1;
+            if shape[last] == shape[last - 1] {
+                return false;
+            }
+            shape[last] = shape[last - 1];
+        }
+        _ => return false,
+    }
+    *tensor = reshaped(tensor, tensor.dtype, shape);
+    true
+}
+
+/// Elements outside the bounds move to them.
+fn clamp(tensor: &mut TensorValue, lower: Option<f64>, upper: Option<f64>) -> bool {
+    let scalars: Vec<Scalar> = tensor.pattern_scalars().collect();
+    let mut bytes = Vec::with_capacity(tensor.data.pattern.len());
+    for scalar in scalars {
+        let inside = |number: f64| {
+            let number = lower.map_or(number, |lower| number.max(lower));
+            upper.map_or(number, |upper| number.min(upper))
+        };
+        let scalar = match scalar {
+            Scalar::Int(number) => Scalar::Int(inside(number as f64) as i128),
+            Scalar::Float(number) => Scalar::Float(inside(number)),
+            other => other,
+        };
+        write_element(tensor.dtype, scalar, &mut bytes);
+    }
+    let changed = *bytes != *tensor.data.pattern;
+    tensor.data = TensorData {
+        pattern: bytes.into(),
+    };
+    changed
+}
+
+/// The same elements, over and over, in another shape and type.
+pub(super) fn reshaped(tensor: &TensorValue, dtype: Dtype, shape: Vec<u64>) -> TensorValue {
+    let elements = shape
+        .iter()
+        .try_fold(1_u64, |product, size| product.checked_mul(*size))
+        .unwrap_or(u64::MAX);
+    let known: Vec<Scalar> = tensor.pattern_scalars().collect();
+    let count = if elements > WRITTEN { 251 } else { elements };
+    let mut bytes = Vec::new();
+    for at in 0..count {
+        let scalar = match known.len() {
+            0 => Scalar::Int(i128::from(at % 7) + 1),
+            n => known[at as usize % n],
+        };
+        write_element(dtype, converted(scalar, dtype), &mut bytes);
+    }
+    TensorValue {
+        dtype,
+        shape,
+        data: TensorData {
+            pattern: bytes.into(),
+        },
+    }
+}
+
+fn converted(scalar: Scalar, dtype: Dtype) -> Scalar {
+    let whole = dtype.integer_limits();
+    match (scalar, whole) {
+        (Scalar::Float(number), Some((least, most))) => {
+            Scalar::Int((number as i128).clamp(least, most))
+        }
+        (Scalar::Complex(re, _), Some((least, most))) => {
+            Scalar::Int((re as i128).clamp(least, most))
+        }
+        (Scalar::Int(number), Some((least, most))) => Scalar::Int(number.clamp(least, most)),
+        (Scalar::Bool(value), _) => Scalar::Int(value.into()),
+        (Scalar::Int(number), None) => Scalar::Float(number as f64),
+        (Scalar::Complex(re, _), None) if !dtype.is_complex() => Scalar::Float(re),
+        (other, _) => other,
+    }
+}
+
+/// All tensors get the shape of the first.
+fn same_shape(input: &ConcreteInput) -> Option<ConcreteInput> {
+    let layer = input.layer_arguments.iter().flatten();
+    let mut shape = None;
+    for argument in input.arguments.iter().chain(layer) {
+        if let Value::Tensor(tensor) = &argument.value {
+            shape = Some(tensor.shape.clone());
+            break;
+        }
+    }
+    let shape = shape?;
+    let mut changed = input.clone();
+    let layer = changed.layer_arguments.iter_mut().flatten();
+    for argument in changed.arguments.iter_mut().chain(layer) {
+        if let Value::Tensor(tensor) | Value::NdArray(tensor) = &mut argument.value {
+            *tensor = reshaped(tensor, tensor.dtype, shape.clone());
+        }
+    }
+    (changed != *input).then_some(changed)
+}
+
+fn to_sort(value: &mut Value, sort: Sort, random: &mut Random) -> bool {
+    let new = match (sort, &*value) {
+        (Sort::Int, Value::Int(_))
+        | (Sort::Float, Value::Float(_))
+        | (Sort::Bool, Value::Bool(_))
+        | (Sort::Text, Value::Text(_))
+        | (Sort::List, Value::List(_))
+        | (Sort::Tuple, Value::Tuple(_))
+        | (Sort::Dtype, Value::Dtype(_))
+        | (Sort::Tensor, Value::Tensor(_)) => return false,
+        (Sort::Int, _) => Value::Int(random.between(1, 4)),
+        (Sort::Float, Value::Int(number)) => Value::Float(*number as f64),
+        (Sort::Float, _) => Value::Float(random.unit()),
+        (Sort::Bool, _) => Value::Bool(random.chance(0.5)),
+        (Sort::Text, _) => Value::Text("sum".to_owned()),
+        (Sort::List, Value::Tuple(items)) => Value::List(items.clone()),
+        (Sort::Tuple, Value::List(items)) => Value::Tuple(items.clone()),
+        (Sort::List, item) => Value::List(vec![item.clone(); 2]),
+        (Sort::Tuple, item) => Value::Tuple(vec![item.clone(); 2]),
+        (Sort::Dtype, _) => Value::Dtype(Dtype::Float32),
+        (Sort::Tensor, Value::NdArray(tensor)) => Value::Tensor(tensor.clone()),
+        (Sort::Tensor, _) => {
+            let rank = random.between(1, 3) as usize;
+            let shape = (0..rank).map(|_| random.below(4) + 1).collect();
+            let empty = TensorValue {
+                dtype: Dtype::Float32,
+                shape: vec![0],
+                data: TensorData {
+                    pattern: Vec::new().into(),
+                },
+            };
+            Value::Tensor(reshaped(&empty, Dtype::Float32, shape))
+        }
+        // No value of its own to put there.
+        (Sort::Callable, _) => return false,
+    };
+    *value = new;
+    true
+}

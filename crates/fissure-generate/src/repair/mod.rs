@@ -1,0 +1,172 @@
+//! Inputs made from what rejections say, and from inputs that such a repair made acceptable.
+//!
+//! A rejected input is changed as the rejection asks and tried again, a few times over, because a
+//! library names one thing at a time. What is accepted in the end is remembered, and its
+//! neighbours are tried. How much of the sequence this takes depends on how little else is
+//! accepted, and on nothing but outcomes told at fixed points of the sequence.
+
+mod apply;
+mod vary;
+mod wish;
+mod words;
+
+use std::collections::VecDeque;
+
+use fissure_model::{ConcreteInput, Intent};
+use fissure_solve::Random;
+
+pub use wish::{Want, Wish, wishes};
+
+/// Repairs of one input, one after the other.
+const DEPTH: u8 = 8;
+/// Inputs that wait to be tried.
+const QUEUE: usize = 64;
+/// Changed inputs that one rejection leads to.
+const BRANCHES: usize = 3;
+/// Accepted inputs whose neighbours are tried.
+const ELITES: usize = 24;
+/// Inputs whose outcome is awaited.
+const REMEMBERED: usize = 4096;
+
+/// How much of the sequence goes to repairs and neighbours while next to nothing is accepted, and
+/// when most is.
+const LARGEST_SHARE: f64 = 0.6;
+const LEAST_SHARE: f64 = 0.04;
+
+/// Inputs after which it is clear whether what is known of an API holds for this version.
+const STALE_AFTER: f64 = 48.0;
+
+pub(crate) struct Repairs {
+    queue: VecDeque<(ConcreteInput, u8)>,
+    elites: Vec<ConcreteInput>,
+    next_elite: usize,
+    /// Inputs under way: number, input, how often repaired.
+    waiting: VecDeque<(u64, ConcreteInput, u8)>,
+    /// Of inputs that were drawn, not repaired: how many ran, how many were accepted.
+    tried: f64,
+    accepted: f64,
+    key: [u8; 32],
+}
+
+impl Repairs {
+    pub fn new(key: [u8; 32]) -> Self {
+        let mut key = key;
+        // A stream of its own: numbers of inputs name its parts too.
+        key[0] ^= 0x5a;
+        Repairs {
+            queue: VecDeque::new(),
+            elites: Vec::new(),
+            next_elite: 0,
+            waiting: VecDeque::new(),
+            tried: 0.0,
+            accepted: 0.0,
+            key,
+        }
+    }
+
+    fn share(&self) -> f64 {
+        let rate = (self.accepted + 1.0) / (self.tried + 2.0);
+        (LARGEST_SHARE * (1.0 - 1.6 * rate)).clamp(LEAST_SHARE, LARGEST_SHARE)
+    }
+
+    /// Of many inputs that should be accepted fewer than half are.
+    pub fn is_stale(&self) -> bool {
+        self.tried >= STALE_AFTER && self.accepted < 0.5 * self.tried
+    }
+
+    /// A repaired input or a neighbour of an accepted one, if it is their turn.
+    pub fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        if self.queue.is_empty() && self.elites.is_empty() || !random.chance(self.share()) {
+            return None;
+        }
+        let waits = !self.queue.is_empty() && (self.elites.is_empty() || random.chance(0.5));
+        let (input, depth) = if waits {
+            self.queue.pop_front()?
+        } else {
+            let elite = self.elites.get(random.index(self.elites.len().max(1)))?;
+            // Its own rejection is repaired too, but not for long.
+            (vary::neighbour(elite, random), DEPTH - 2)
+        };
+        let input = ConcreteInput {
+            number,
+            intent: Intent::Conform,
+            mutations: Vec::new(),
+            ..input
+        };
+        self.remember(number, &input, depth.max(1));
+        Some(input)
+    }
+
+    /// An input is under way; `depth` 0: it was drawn, not repaired.
+    pub fn remember(&mut self, number: u64, input: &ConcreteInput, depth: u8) {
+        if self.waiting.len() == REMEMBERED {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back((number, input.clone(), depth));
+    }
+
+    /// The outcome of this input, the last one made, will not be learned from.
+    pub fn forget(&mut self, number: u64) {
+        self.waiting.pop_back_if(|(waiting, ..)| *waiting == number);
+    }
+
+    /// Tells the outcome of an input, in the order of the numbers; some may be left out.
+    pub fn observe(&mut self, number: u64, accepted: bool, wishes: &[Wish]) {
+        while let Some((waiting, ..)) = self.waiting.front() {
+            if *waiting > number {
+                return;
+            }
+            let Some((waiting, input, depth)) = self.waiting.pop_front() else {
+                return;
+            };
+            if waiting != number {
+                continue;
+            }
+            if depth == 0 {
+                self.tried += 1.0;
+                self.accepted += f64::from(u8::from(accepted));
+            } else if accepted {
+                self.keep(input);
+                return;
+            }
+            if !accepted && depth < DEPTH {
+                self.repair(&input, wishes, depth);
+            }
+            return;
+        }
+    }
+
+    fn keep(&mut self, input: ConcreteInput) {
+        if self.elites.len() < ELITES {
+            self.elites.push(input);
+        } else {
+            self.elites[self.next_elite] = input;
+            self.next_elite = (self.next_elite + 1) % ELITES;
+        }
+    }
+
+    fn repair(&mut self, input: &ConcreteInput, wishes: &[Wish], depth: u8) {
+        let mut random = Random::new(self.key, input.number);
+        let mut made = Vec::new();
+        for wish in wishes {
+            let room = BRANCHES - made.len();
+            made.extend(apply::repaired(input, wish, room.min(2), &mut random));
+            if made.len() >= BRANCHES {
+                break;
+            }
+        }
+        for changed in made {
+            if self.queue.len() == QUEUE {
+                // The oldest has been overtaken by what was learned since.
+                self.queue.pop_front();
+            }
+            // What has come further goes first.
+            if depth > 0 {
+                self.queue.push_front((changed, depth + 1));
+            } else {
+                self.queue.push_back((changed, depth + 1));
+            }
+        }
+        self.queue.truncate(QUEUE);
+    }
+}
