@@ -103,7 +103,7 @@ pattern!(BELOW, r"(?i)(?:less than|smaller than|< ) ?(-?\d+)");
 pattern!(RANGE, r"[\[(] ?(-?\d+) ?(?:,|, |\.\.) ?(-?\d+) ?[\])]");
 pattern!(
     LENGTH,
-    r"(?i)(?:length|size|elements?|values|entries|number of \w+)[^.\d]{0,24}?(?:must be|should be|to be|of|:|equal to|==|exactly) ?(\d+)|(?:must|should) (?:contain|have|be) (?:exactly )?(\d+) (?:elements|values|entries|items|ints|numbers)|sequence of (\d+)|of length (\d+)|(?:length|list|tuple) (?:of )?(\d+)"
+    r"(?i)length[^.]{0,40}?at least (?:minimum )?(\d+)|(?:length|size|elements?|values|entries|number of \w+)[^.\d]{0,24}?(?:must be|should be|to be|of|:|equal to|==|exactly) ?(\d+)|(?:must|should) (?:contain|have|be) (?:exactly )?(\d+) (?:elements|values|entries|items|ints|numbers)|sequence of (\d+)|of length (\d+)|(?:length|list|tuple) (?:of )?(\d+)"
 );
 pattern!(QUOTED, r#"['"`]([A-Za-z_][\w.\-+ ]{0,30})['"`]"#);
 pattern!(
@@ -390,5 +390,101 @@ fn substitutions(wanted: &str, got: &str, about: Option<&str>, found: &mut Vec<W
     }
     for (from, to) in pairs.into_iter().filter(|(from, to)| from != to).take(4) {
         add(found, about, Want::Number { from, to });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wants(message: &str, params: &[&str]) -> Vec<Want> {
+        wishes(message, params)
+            .into_iter()
+            .map(|wish| wish.want)
+            .collect()
+    }
+
+    #[test]
+    fn a_wanted_rank_is_read_and_the_one_that_was_got_is_not() {
+        let wanted = wants(
+            "Expected 3D or 4D (batch mode) tensor, but got: 2D",
+            &["input"],
+        );
+        assert!(wanted.contains(&Want::Rank(vec![3, 4])), "{wanted:?}");
+        let wanted = wants("Input rank should be: 4 instead of: 2", &["input"]);
+        assert!(wanted.contains(&Want::Rank(vec![4])), "{wanted:?}");
+    }
+
+    #[test]
+    fn the_parameter_that_a_message_names_is_what_it_is_about() {
+        let found = wishes(
+            "Expected int for argument 'num_shards' not [1, 2].",
+            &["config", "num_shards"],
+        );
+        assert_eq!(found[0].about.as_deref(), Some("num_shards"));
+        assert_eq!(found[0].want, Want::Sort(Sort::Int));
+        let found = wishes(
+            "argument (position 2) must be Tensor, not int",
+            &["input", "other"],
+        );
+        assert_eq!(found[0].about.as_deref(), Some("other"));
+    }
+
+    #[test]
+    fn a_refused_element_type_becomes_another() {
+        let wanted = wants("\"softmax\" not implemented for 'Int'", &["input"]);
+        let to = vec![Dtype::Float32, Dtype::Float64];
+        let from = Some(Dtype::Int32);
+        assert_eq!(wanted[0], Want::Dtype { from, to });
+        let wanted = wants("expected scalar type Float but found Double", &["a"]);
+        let to = vec![Dtype::Float32];
+        let from = Some(Dtype::Float64);
+        assert!(wanted.contains(&Want::Dtype { from, to }), "{wanted:?}");
+    }
+
+    #[test]
+    fn sizes_that_must_agree_are_tried_both_ways() {
+        let wanted = wants(
+            "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1",
+            &["a", "b"],
+        );
+        assert!(
+            wanted.contains(&Want::Number { from: 4, to: 3 }),
+            "{wanted:?}"
+        );
+        assert!(
+            wanted.contains(&Want::Number { from: 3, to: 4 }),
+            "{wanted:?}"
+        );
+    }
+
+    #[test]
+    fn bounds_and_choices_are_read() {
+        let wanted = wants("stride must be positive", &["stride"]);
+        assert!(wanted.contains(&Want::AtLeast(1)), "{wanted:?}");
+        let wanted = wants(
+            "Dimension out of range (expected to be in range of [-2, 1], but got 5)",
+            &["input", "dim"],
+        );
+        assert!(wanted.contains(&Want::AtMost(1)), "{wanted:?}");
+        let wanted = wants(
+            "`data_format` values other than 'NHWC' are not supported. Received: data_format=mean",
+            &["data_format"],
+        );
+        assert!(wanted.contains(&Want::Word("NHWC".into())), "{wanted:?}");
+        let wanted = wants("got an unexpected keyword argument 'name'", &["x", "name"]);
+        assert_eq!(wanted[0], Want::Nothing);
+    }
+
+    #[test]
+    fn any_text_is_read_without_a_panic() {
+        for text in [
+            "",
+            "é".repeat(400).as_str(),
+            "9".repeat(40).as_str(),
+            "[1,2) > < >= -",
+        ] {
+            wishes(text, &["x"]);
+        }
     }
 }

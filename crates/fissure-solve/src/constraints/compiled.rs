@@ -246,7 +246,9 @@ impl CompiledSpec {
         let hints = fissure_spec::hints(spec);
         let params = params()
             .zip(&hints)
-            .map(|(param, hints)| CompiledParam::new(param, hints, spec.api.tensor_library(), &mut names))
+            .map(|(param, hints)| {
+                CompiledParam::new(param, hints, spec.api.tensor_library(), &mut names)
+            })
             .collect();
         CompiledSpec {
             params,
