@@ -10,14 +10,14 @@ import numpy as np
 from ..steer import steering, tape
 from ..watch.monitor import StopRun
 from ..watch.monitor_tools import flatten
+from .base import Backend
 from .numpy_backend import TracedArray, ordinary_array, ordinary_asarray, plain
 
-INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 # Why a NumPy array is no input of its own.
 _IN_BATCHES = "searched in the batches that the library makes of it"
 
 
-class ArrayBackend:
+class ArrayBackend(Backend):
     """A library whose arrays become NumPy arrays at no great cost."""
 
     library = ""
@@ -29,17 +29,11 @@ class ArrayBackend:
 
     # To be answered by each library -----------------------------------------------------------
 
-    def is_array(self, value):
-        raise NotImplementedError
-
     def is_symbolic(self, value):
         """Has a shape but no values: part of a graph that is being built."""
         raise NotImplementedError
 
     def to_numpy(self, value):
-        raise NotImplementedError
-
-    def from_numpy(self, array, dtype_name):
         raise NotImplementedError
 
     def wide(self, value):
@@ -81,35 +75,11 @@ class ArrayBackend:
             return False
         return "float" in self.dtype_name(value)
 
-    def is_weight(self, value):
-        return False
-
     def is_state(self, value):
         return False
 
     def native(self, value):
         return value
-
-    def given_name(self, value):
-        """The name that the library knows a weight by."""
-        return None
-
-    def finite(self, value):
-        return not self.is_float(value) or bool(np.isfinite(self.numbers(value)).all())
-
-    def has_nan(self, value):
-        return self.is_float(value) and bool(np.isnan(self.numbers(value)).any())
-
-    def statistics(self, value):
-        array = self.numbers(value).astype(np.float64)
-        if array.size == 0:
-            return 0.0, 0.0, False, 0
-        return (float(array.min()), float(array.max()), bool((array == np.round(array)).all()),
-                array.size)
-
-    def extremes(self, value):
-        array = self.numbers(value)
-        return float(array.min()), float(array.max())
 
     def copy(self, value):
         return ordinary_array(self.to_numpy(value), copy=True)
@@ -122,37 +92,6 @@ class ArrayBackend:
         if type(value) in (list, tuple):
             return type(value)(self.snapshot(item) for item in value)
         return value
-
-    def count(self, value):
-        total = 1
-        for size in value.shape:
-            total *= int(size)
-        return total
-
-    def epsilon(self, value):
-        return {"float64": 2.0 ** -52, "float16": 2.0 ** -10, "bfloat16": 2.0 ** -7}.get(
-            self.dtype_name(value), 2.0 ** -23)
-
-    def integer_limits(self, value):
-        name = self.dtype_name(value) if hasattr(value, "dtype") else ""
-        if name not in INTEGERS:
-            return None
-        info = np.iinfo(name)
-        return int(info.min), int(info.max)
-
-    def describe_bad(self, value):
-        flat = self.numbers(value).ravel()
-        nans = int(np.isnan(flat).sum())
-        positive, negative = int((flat == np.inf).sum()), int((flat == -np.inf).sum())
-        parts = [text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf"))
-                 if count]
-        return "/".join(parts) + " in %d of %d elements" % (nans + positive + negative, flat.size)
-
-    def is_in_place(self, function):
-        return False
-
-    def can_connect(self, value):
-        return False
 
     def replace(self, value, chosen, monitor, key):
         """What the program gets for an input that it makes; gradients come from the tape."""
@@ -229,13 +168,6 @@ class ArrayBackend:
         if type(value) in (list, tuple):
             return type(value)(self._widened(item) for item in value)
         return self.wide(value) if self.is_float(value) else plain(value)
-
-    def any_equal_nonzero_or_lost(self, total, array, constant):
-        with np.errstate(all="ignore"):
-            same = self.numbers(total) == self.numbers(array)
-            return bool(same.any()) or \
-                float(self.numbers(self.from_numpy(ordinary_asarray(constant),
-                                                   self.dtype_name(total)))) == 0.0
 
     # What the program does with arrays --------------------------------------------------------
 

@@ -8,6 +8,7 @@ object, so that a soft assertion can steer through it; otherwise the distance al
 import math
 
 from ..watch.trace import Node, Site
+from .base import Backend
 
 # Function -> canonical name in the registry.
 FUNCTIONS = {"log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "exp": "exp",
@@ -17,7 +18,7 @@ FUNCTIONS = {"log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "
 _LARGEST_EXPONENT = math.log(1.7976931348623157e308)
 
 
-class MathBackend:
+class MathBackend(Backend):
     """What the monitor asks about arrays, for plain numbers."""
 
     library = "math"

@@ -10,6 +10,7 @@ import operator
 import numpy as np
 
 from ..watch import names
+from .base import Backend
 
 _MONITOR = [None]
 # The originals: while the program runs, NumPy's own names lead to the traced sources.
@@ -176,8 +177,14 @@ def _observe(name, function, arguments, keywords, call):
                              frame, call)
 
 
-class NumpyBackend:
+class NumpyBackend(Backend):
     library = "numpy"
+
+    def from_numpy(self, array, dtype_name):
+        return traced(ordinary_array(plain(array), dtype=dtype_name, copy=True))
+
+    def numbers(self, value):
+        return ordinary_asarray(plain(value))
 
     def is_array(self, value):
         return isinstance(value, np.ndarray)
@@ -185,67 +192,12 @@ class NumpyBackend:
     def is_float(self, value):
         return isinstance(value, (np.ndarray, np.floating)) and value.dtype.kind == "f"
 
-    def is_weight(self, value):
-        return False
-
-    def given_name(self, value):
-        return None
-
-    def finite(self, value):
-        if not self.is_float(value):
-            return True
-        return bool(np.isfinite(plain(value)).all())
-
-    def has_nan(self, value):
-        return self.is_float(value) and bool(np.isnan(plain(value)).any())
-
-    def statistics(self, value):
-        array = ordinary_asarray(plain(value), dtype=np.float64)
-        if array.size == 0:
-            return 0.0, 0.0, False, 0
-        return (float(array.min()), float(array.max()), bool((array == np.round(array)).all()),
-                array.size)
-
-    def extremes(self, value):
-        array = plain(value)
-        return float(array.min()), float(array.max())
-
-    def copy(self, value):
-        return ordinary_array(plain(value), copy=True)
-
-    def snapshot(self, value):
-        if isinstance(value, np.ndarray):
-            return ordinary_array(plain(value), copy=True)
-        if type(value) in (list, tuple):
-            return type(value)(self.snapshot(item) for item in value)
-        return value
-
-    def count(self, value):
-        return value.size
-
-    def epsilon(self, value):
-        return float(np.finfo(value.dtype).eps)
-
     def dtype_name(self, value):
         return str(value.dtype)
 
-    def integer_limits(self, value):
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "iu":
-            return None
-        info = np.iinfo(value.dtype)
-        return int(info.min), int(info.max)
-
-    def describe_bad(self, value):
-        flat = ordinary_asarray(plain(value)).ravel()
-        nans = int(np.isnan(flat).sum())
-        positive = int((flat == np.inf).sum())
-        negative = int((flat == -np.inf).sum())
-        parts = [text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf"))
-                 if count]
-        return "/".join(parts) + " in %d of %d elements" % (nans + positive + negative, flat.size)
-
-    def is_in_place(self, function):
-        return False
+    def epsilon(self, value):
+        # Long doubles too.
+        return float(np.finfo(value.dtype).eps)
 
     def replace(self, value, chosen, monitor, key):
         if tuple(chosen.shape) != tuple(value.shape) and key not in monitor.settings.reshaped:
@@ -254,9 +206,6 @@ class NumpyBackend:
 
     def assign(self, value, chosen):
         value.view(np.ndarray)[...] = chosen
-
-    def can_connect(self, value):
-        return False
 
     def call_wider(self, node):
         def wide(value):
@@ -269,10 +218,6 @@ class NumpyBackend:
                                    **dict((key, wide(value)) for key, value
                                           in node.keywords.items() if key not in ("dtype", "out")))
         return ordinary_asarray(result)
-
-    def any_equal_nonzero_or_lost(self, total, array, constant):
-        return bool((plain(total) == plain(array)).any()) or \
-            float(ordinary_asarray(constant, dtype=total.dtype)) == 0.0
 
     def differentiate(self, node, trace):
         from ..steer import numpy_distances

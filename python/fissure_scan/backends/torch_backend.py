@@ -8,6 +8,7 @@ from torch.overrides import TorchFunctionMode
 from ..steer import soft_assertions
 from ..watch import names, sources
 from ..watch.monitor import StopRun
+from .base import Backend
 
 
 # The original: while the program runs, this name leads to the traced source.
@@ -21,17 +22,22 @@ def _as_tensor(chosen, dtype):
     return _from_numpy(chosen).to(dtype).clone()
 
 
-class TorchBackend:
+class TorchBackend(Backend):
     library = "torch"
+
+    def from_numpy(self, array, dtype_name):
+        return _as_tensor(array, getattr(torch, dtype_name))
+
+    def numbers(self, value):
+        wide = value.detach().cpu()
+        return wide.float().numpy() if wide.dtype in (torch.float16, torch.bfloat16) else \
+            wide.numpy()
 
     def is_float(self, value):
         return isinstance(value, torch.Tensor) and value.dtype.is_floating_point
 
     def is_weight(self, value):
         return value.requires_grad and value.is_leaf
-
-    def given_name(self, value):
-        return None
 
     def finite(self, value):
         if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:

@@ -5,9 +5,9 @@ import re
 import numpy as np
 
 from ..backends import library as backends
+from ..backends.base import MAXIMUM
 from ..judge import shadows
 from ..steer import soft_assertions
-from ..search.candidates import MAXIMUM
 from ..run.events import float_text
 from ..watch.monitor import Policy
 

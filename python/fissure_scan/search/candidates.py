@@ -7,10 +7,8 @@ any finite value where the source is unbounded, L3 moves weights too.
 
 import numpy as np
 
+from ..backends.base import MAXIMUM
 from ..backends.numpy_backend import ordinary_asarray
-
-MAXIMUM = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38,
-           "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
 
 
 class Variable:

@@ -1,5 +1,6 @@
 //! Scans of real programs, with the libraries that can be had.
 
+mod backends;
 mod configuration;
 mod examples;
 mod inputs;
