@@ -16,6 +16,8 @@ def main():
     try:
         scan(plan, channel)
     except KeyboardInterrupt:
+        pass
+    if not plan.get("many"):
         channel.emit("finished")
     # Nothing is left to be saved, and taking torch apart in order costs a tenth of a second.
     os._exit(0)
@@ -24,6 +26,9 @@ def main():
 def scan(plan, channel):
     # TensorFlow tells its own story on standard error otherwise.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    # Compiled functions run where nobody watches; as ordinary Python they compute the same.
+    os.environ.setdefault("PYTORCH_JIT", "0")
+    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
     os.chdir(plan["directory"])
     sys.path[0] = plan["root"]
     versions = {"python": sys.version.split()[0]}
@@ -32,6 +37,8 @@ def scan(plan, channel):
             module = __import__(library)
             versions[library] = getattr(module, "__version__", "unknown")
         except ImportError as error:
+            if library in plan.get("optional", []):
+                continue
             channel.emit("failed", kind="library", file=None, line=None,
                          message="%s cannot be imported by %s: %s" % (library, sys.executable,
                                                                       error))
@@ -42,15 +49,20 @@ def scan(plan, channel):
         threading.set_inter_op_parallelism_threads(1)
     if "torch" in versions:
         sys.modules["torch"].set_num_threads(1)
-    channel.emit("started", versions=versions)
+    if not plan.get("many"):
+        channel.emit("started", versions=versions)
     # After the libraries: the runtime adapts to those that are loaded.
+    from .run import targets
+    from .run.server import Server
     from .run.session import Session
-    session = Session(plan, channel)
-    if session.start():
-        session.run_search()
-        session.serve()
-    else:
-        channel.emit("finished")
+    if plan.get("alone"):
+        Session(plan, channel).whole()
+        return
+    server = Server(plan, channel)
+    server.forward_interrupts()
+    # Imported once, before anything is forked.
+    targets.import_once(plan)
+    server.run()
 
 
 main()

@@ -205,7 +205,8 @@ class NumpyBackend(Backend):
         return ordinary_array(chosen, dtype=value.dtype, copy=True).view(TracedArray)
 
     def assign(self, value, chosen):
-        value.view(np.ndarray)[...] = chosen
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            value.view(np.ndarray)[...] = chosen
 
     def call_wider(self, node):
         def wide(value):

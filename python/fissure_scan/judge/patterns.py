@@ -18,7 +18,7 @@ def examine(trace):
 def differences(trace):
     """(oracle, node, detail) for every composite whose result is wrong."""
     for node in trace.nodes:
-        if node.output_bad or node.inputs_bad or node.library != "torch":
+        if node.output_bad or node.inputs_bad or node.library != "torch" or not node.unchanged():
             continue
         for rule in RULES.get(node.name, ()):
             try:

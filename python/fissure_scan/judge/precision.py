@@ -58,7 +58,7 @@ def examine(search, level):
 
 def judgements(backend, trace, shadow):
     for node in trace.nodes[:500]:
-        if node.library == "torch" and not node.inputs_bad \
+        if node.library == "torch" and not node.inputs_bad and node.unchanged() \
                 and registry.oracle_applies(node.name, "other_framework"):
             detail = oracles.other_framework(backend, node)
             if detail:

@@ -46,7 +46,7 @@ class FixCheck:
                 reason = reason or self._failing_input(other, exact[name])
             return reason is None, reason
         finally:
-            self.program.sources = {}
+            self.program.restore_sources()
 
     def _same_line(self, found):
         site = found.failure.site

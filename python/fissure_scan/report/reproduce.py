@@ -6,6 +6,7 @@ import sys
 import zlib
 
 from ..backends import library as backends, wrapping
+from . import crash
 from ..watch import names, sources
 from ..run.arguments import is_array, library_of
 from ..search.variations import ArgumentChange, AutocastChange, ConstantChange, SizeChange
@@ -21,7 +22,10 @@ def script(program, found, folder):
     lines = ['"""%s at line %d of %s: %s.' % (
         failure.name, failure.site.line, os.path.basename(failure.site.file), failure.detail),
         "", "Exits with 1 when the failure reproduces, with 0 when it does not.", '"""', "",
-        "import base64, os, sys, warnings, zlib", ""]
+        "import base64, os, sys, warnings, zlib", "",
+        "# Functions compiled by torch or numba run as ordinary Python.",
+        "os.environ.setdefault('PYTORCH_JIT', '0')",
+        "os.environ.setdefault('NUMBA_DISABLE_JIT', '1')", ""]
     # Inputs are counted in the order they are made, those of torch among them.
     torch_used = failure.library == "torch" or "torch" in sys.modules and (
         failure.library == "math" or any(
@@ -51,6 +55,7 @@ def script(program, found, folder):
               "HOME = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
               % os.path.relpath(program.plan["root"], folder),
               "FUNCTION = %r" % program.function,
+              "PACKAGE = %r" % (program.module.split(".")[0] if program.module else None),
               "ARGUMENTS = %r" % (list(program.arguments),),
               "SITE_LINE = %d" % failure.site.line,
               "SITE_FILE = %r" % os.path.basename(failure.site.file),
@@ -77,7 +82,8 @@ def script(program, found, folder):
     for part in parts:
         with open(os.path.join(_HERE, part), encoding="utf-8") as handle:
             lines.append(handle.read())
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    return crash.guarded(text) if failure.oracle in ("crash", "hang") else text
 
 
 def _array_facts(backend, found):
@@ -114,13 +120,15 @@ def _call(arguments, variation):
     if isinstance(variation, ArgumentChange):
         values[variation.scalar.name] = variation.value
     lines = ["CALL = {"]
-    lines += ["    %r: %s," % (name, _value(value)) for name, value in values.items()]
+    lines += ["    %r: %s," % (name, arguments.sources.get(name) or _value(value))
+              for name, value in values.items()]
     lines += ["}", "POSITIONAL = %r" % (arguments.positional,), "REST = %s" % _value(arguments.rest)]
     constructor = arguments.constructor
     if constructor is None:
         return lines + ["CONSTRUCTOR = None"]
     lines.append("CONSTRUCTOR = {")
-    lines += ["    %r: %s," % (name, _value(value)) for name, value in constructor.values.items()]
+    lines += ["    %r: %s," % (name, constructor.sources.get(name) or _value(value))
+              for name, value in constructor.values.items()]
     return lines + ["}", "CONSTRUCTOR_POSITIONAL = %r" % (constructor.positional,),
                     "CONSTRUCTOR_REST = %s" % _value(constructor.rest)]
 

@@ -19,21 +19,36 @@ class Arguments:
         self.line = 0                           # of the function's definition
         self.constructor = None                 # Arguments of the class, when it is a method
         self.changed = {}                       # numbers changed by a variation
+        self.sources = {}                       # name -> source text of what is no plain data
 
     def call(self, target, monitor):
         by_position, by_name = [], {}
         for position, (name, value) in enumerate(self.values.items()):
             if name in self.changed:
                 value = self.changed[name]
-            elif is_array(value):
-                value = self._enter(monitor, name, position, value)
             else:
-                value = fresh(value)
+                value = self._given(monitor, name, "parameter:%d" % position, value)
             if name in self.positional:
                 by_position.append(value)
             else:
                 by_name[name] = value
-        return target(*(by_position + [fresh(value) for value in self.rest]), **by_name)
+        rest = [self._given(monitor, "argument_%d" % index, "rest:%d" % index, value)
+                for index, value in enumerate(self.rest)]
+        return target(*(by_position + rest), **by_name)
+
+    def _given(self, monitor, name, key, value):
+        """A value for the program: arrays, also inside lists, tuples and dicts, are inputs."""
+        if is_array(value):
+            return self._enter(monitor, name, key, value)
+        if type(value) in (list, tuple) and any(map(is_array, value)):
+            return type(value)(self._given(monitor, "%s[%d]" % (name, index),
+                                           "%s.%d" % (key, index), item)
+                               for index, item in enumerate(value))
+        if type(value) is dict and any(map(is_array, value.values())):
+            return dict((word, self._given(monitor, "%s[%r]" % (name, word),
+                                           "%s.%d" % (key, index), item))
+                        for index, (word, item) in enumerate(value.items()))
+        return fresh(value)
 
     def construct(self, owner):
         """An object of a class made with these arguments."""
@@ -42,9 +57,8 @@ class Arguments:
                        if name not in self.positional)
         return owner(*(by_position + [fresh(value) for value in self.rest]), **by_name)
 
-    def _enter(self, monitor, name, position, value):
+    def _enter(self, monitor, name, key, value):
         backend = backends.of(library_of(value))
-        key = "parameter:%d" % position
         if monitor.settings.resize is not None:
             value = monitor.settings.resize.cut(value)
         given = backend.copy(value)
@@ -64,7 +78,7 @@ class Arguments:
         return given
 
     def _info(self, monitor, backend, key, name, value):
-        from .synthesis import PROBABILITIES
+        from .guess import PROBABILITIES
         known = monitor.settings.infos.get(key)
         if known is not None:
             return known

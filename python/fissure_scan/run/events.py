@@ -16,6 +16,10 @@ class Channel:
         self._commands = os.fdopen(os.dup(descriptor), "r", encoding="utf-8")
         self._events = os.fdopen(descriptor, "w", encoding="utf-8")
 
+    def descriptor(self):
+        """For a process that tells its events here too."""
+        return self._events.fileno()
+
     def end_with_peer(self):
         """Ends this process when the other side is gone, whatever the program is doing: without a
         reader its runs are for nobody."""

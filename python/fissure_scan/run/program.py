@@ -14,6 +14,8 @@ import traceback
 from . import constants, targets
 from ..watch import patches, users
 from ..watch.monitor import Monitor, StopRun
+from ..watch.trace import Trace
+from .journal import Run
 from .scratch import Scratch
 
 
@@ -48,8 +50,10 @@ class Program:
         self.module = plan.get("module")
         self.sources = {}           # file -> replacement source, for checking fixes
         self._codes = {}
+        self._changed = []          # (module, its names before) of changed sources
         root = plan["root"]
-        self.users = users.UserFiles(root, [self.file] if self.file else [])
+        folders, files = package_places(self.module)
+        self.users = users.UserFiles(root, ([self.file] if self.file else []) + files, folders)
         self.settings = Settings(bool(plan.get("regions")))
         self.settings.tf1 = bool(plan.get("tf1"))
         self.recording = None       # steps of a graph program, see graph_backend.py
@@ -57,6 +61,12 @@ class Program:
         self.autocast = None        # name of the precision that the whole program runs under
         self.changed_constant = None    # (name, occurrence, value) of a number of the script
         self.runs = 0
+        self._first_passed = False
+        self.journal = None         # where runs are written down, see journal.py
+        self.forbidden = set()      # keys of runs that killed their process
+        self.change = None          # the change of variations.py that is applied
+        self._held = None           # namespace of a target function, made once
+        self._keep_modules = bool(self.function)
         self._settled = set(sys.modules)    # modules that are not the program's
         self.home = os.getcwd()
 
@@ -64,9 +74,39 @@ class Program:
 
     def run(self, policy):
         """Runs the program once and returns the trace of it."""
+        trace = self._journaled(policy)
+        if trace.error is not None and self.runs == 2 and not self._keep_modules \
+                and self._first_passed and not policy.overrides:
+            # Its modules cannot be executed a second time: from now on they are not.
+            self._keep_modules = True
+            again = self._journaled(policy)
+            if again.error is None:
+                return again
+            self._keep_modules = False
+        elif self.runs == 1:
+            self._first_passed = trace.error is None
+        return trace
+
+    def _journaled(self, policy):
+        """One run, written down before it begins so that its end by a signal has a cause."""
+        if self.journal is None:
+            return self._run(policy)
+        run = Run(_kind(policy, self.autocast), policy.overrides, self.change)
+        if self.forbidden and run.key() in self.forbidden:
+            trace = Trace()
+            trace.error = ("Skipped", "this run ended its process before", None, None)
+            return trace
+        self.journal.begin(run, policy.time_limit)
+        try:
+            return self._run(policy)
+        finally:
+            self.journal.end()
+
+    def _run(self, policy):
         self.runs += 1
         monitor = Monitor(self.users, policy, self.settings)
         monitor.program_file = self.file or self.module or ""
+        monitor.journal = self.journal
         started = time.perf_counter()
         if self.recording is not None and not (
                 policy.real or self.sources or self.changed_constant or self.settings.resize):
@@ -100,6 +140,7 @@ class Program:
             for library in libraries:
                 library.end()
             applied.restore()
+            monitor.give_back()
             patches.close_plots()
             if remove_numpy is not None:
                 remove_numpy()
@@ -126,7 +167,7 @@ class Program:
         except KeyboardInterrupt:
             raise
         except Exception as error:
-            monitor.trace.error = self._describe(error)
+            monitor.trace.error = self.describe(error)
         monitor.trace.seconds = time.perf_counter() - started
         return monitor.trace
 
@@ -153,11 +194,11 @@ class Program:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            trace.error = self._describe(error)
+            trace.error = self.describe(error)
             if isinstance(error, ZeroDivisionError):
                 monitor.divided_by_zero(*trace.error[2:])
 
-    def _describe(self, error):
+    def describe(self, error):
         file, line = None, None
         for entry in traceback.extract_tb(error.__traceback__):
             if self.users.owns(entry.filename):
@@ -197,15 +238,25 @@ class Program:
         return targets.resolve(self.namespace(), self.function)
 
     def namespace(self):
-        """The file or module of a target function, executed."""
+        """The file or module of a target function. It is executed once: many modules (registered
+        operators, global tables) cannot be executed a second time in one process."""
+        changed = bool(self.sources) or self.changed_constant is not None
+        if not changed and self._held is not None:
+            return self._held
+        made = self._namespace()
+        if not changed:
+            self._held = made
+        return made
+
+    def _namespace(self):
         if not self.file:
-            module = importlib.import_module(self.module)
-            file = os.path.abspath(getattr(module, "__file__", None) or "")
-            if file in self.sources:
-                exec(self._code(file), module.__dict__)
-            return module.__dict__
+            return self._module_namespace()
         root, package = _package(self.file)
         name = os.path.splitext(os.path.basename(self.file))[0]
+        if not self.sources and self.changed_constant is None:
+            held = sys.modules.get("%s.%s" % (package, name) if package else name)
+            if held is not None and self.users.same(getattr(held, "__file__", None), self.file):
+                return held.__dict__
         if package:
             # Relative imports work as they do where the package is used.
             if root not in sys.path:
@@ -215,9 +266,35 @@ class Program:
         module = type(sys)(name)
         module.__file__ = self.file
         module.__package__ = package
+        before = sys.modules.get(name)
         sys.modules[name] = module
-        exec(self._code(self.file), module.__dict__)
+        try:
+            exec(self._code(self.file), module.__dict__)
+        finally:
+            if self.sources or self.changed_constant is not None:
+                # Only for this run.
+                if before is None:
+                    sys.modules.pop(name, None)
+                else:
+                    sys.modules[name] = before
         return module.__dict__
+
+    def _module_namespace(self):
+        module = importlib.import_module(self.module)
+        for file in self.sources:
+            for held in list(sys.modules.values()):
+                if self.users.same(getattr(held, "__file__", None), file):
+                    self._changed.append((held, dict(held.__dict__)))
+                    exec(self._code(file), held.__dict__)
+        return module.__dict__
+
+    def restore_sources(self):
+        """Modules that a changed source was executed in are as they were."""
+        self.sources = {}
+        while self._changed:
+            module, before = self._changed.pop()
+            module.__dict__.clear()
+            module.__dict__.update(before)
 
     def text(self):
         """The source of the file or module; None when it has none."""
@@ -254,7 +331,10 @@ class Program:
             torch.default_generator.manual_seed(0)
 
     def forget_modules(self):
-        """The program's own modules are executed anew in each run, as in a fresh process."""
+        """The program's own modules are executed anew in each run, as in a fresh process, unless
+        they cannot be."""
+        if self._keep_modules:
+            return
         if len(sys.modules) == len(self._settled):
             return
         for name in sys.modules.keys() - self._settled:
@@ -263,6 +343,15 @@ class Program:
                 del sys.modules[name]
             else:
                 self._settled.add(name)
+
+
+def _kind(policy, autocast):
+    """What a run is where it is ours and not the program as it is."""
+    if autocast is not None:
+        return "autocast:" + autocast
+    if policy.shadow is not None:
+        return "shadow:%s" % getattr(policy.shadow, "dtype", "")
+    return ""
 
 
 def array_libraries():
@@ -321,6 +410,22 @@ class _Bounded(io.StringIO):
         return len(text)
 
 
+def package_places(module):
+    """(folders, files) of the package or single file that a module belongs to."""
+    if not module:
+        return [], []
+    import importlib.util
+    try:
+        spec = importlib.util.find_spec(module.split(".")[0])
+    except (ImportError, ValueError, AttributeError):
+        return [], []
+    if spec is None:
+        return [], []
+    if spec.submodule_search_locations:
+        return list(spec.submodule_search_locations), []
+    return [], [spec.origin] if spec.origin and spec.origin.endswith(".py") else []
+
+
 def _package(file):
     """(folder above the packages, dotted package) of a file; the package is empty outside one."""
     folder, parts = os.path.dirname(file), []
@@ -340,6 +445,11 @@ def alarm(seconds, monitor):
     def ring(number, frame):
         if monitor is not None:
             monitor.trace.stopped = "time"
+            while frame is not None and monitor.trace.place is None:
+                if monitor.users.owns(frame.f_code.co_filename):
+                    monitor.trace.place = (frame.f_code.co_filename, frame.f_lineno,
+                                           frame.f_code.co_name)
+                frame = frame.f_back
         raise StopRun()
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

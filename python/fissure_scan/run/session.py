@@ -13,6 +13,9 @@ from ..watch import patches
 from ..search.candidates import Variable
 from ..report.fix_check import FixCheck
 from ..watch.monitor import Policy
+from . import journal as journals
+from ..report.findings import Found
+from ..watch.trace import Failure, Node, Site
 from .program import Program
 from ..search.loop import Search
 
@@ -28,11 +31,24 @@ def elements(shape):
     return count
 
 
+def _safe(name):
+    return "".join(letter if letter.isalnum() else "-" for letter in name)
+
+
 class Session:
-    def __init__(self, plan, channel):
+    # How a session went; also the exit codes of its process.
+    SEARCHED, NOTHING, REFUSED = 0, 10, 11
+
+    def __init__(self, plan, channel, journal=None, deaths=()):
         self.plan = plan
         self.channel = channel
         self.program = Program(plan)
+        self.program.journal = journal
+        self.journal = journal
+        self.deaths = list(deaths)      # of earlier forks: runs that are not made again
+        self.program.forbidden = set(death.run.key() for death in self.deaths)
+        self.problem = None             # why the target could not be scanned
+        self.ends = time.monotonic() + plan["timeout"]
         functions = dict(plan["registry"])
         models = plan.get("assertions")
         if models is not None:
@@ -45,23 +61,55 @@ class Session:
         self.baseline = None
         self.scalars = []           # numbers that shape the computation
 
+    def whole(self):
+        """From the own run to the checks of fixes; how it went."""
+        name = self.plan.get("target")
+        if not self.start():
+            if self.problem is not None and name is not None:
+                self._done(0)
+                return self.REFUSED
+            if self.problem is not None:
+                self.channel.emit("failed", kind="target", message=self.problem,
+                                  file=self.program.file, line=None)
+                return self.REFUSED
+            return self.SEARCHED
+        if self.baseline.operations == 0 and name is None and not self.program.function \
+                and self.baseline.error is None and not self.plan.get("arguments"):
+            return self.NOTHING
+        self.run_search()
+        self.serve()
+        if name is not None:
+            self._done(self.search.runs)
+        return self.SEARCHED
+
+    def _done(self, runs):
+        code = self.program.synthesised
+        self.channel.emit("target_done", name=self.plan["target"], file=self.plan.get("file"),
+                          line=code.line if code is not None else None,
+                          operations=self.baseline.operations if self.baseline else 0, runs=runs,
+                          problem=self.problem)
+
+    def _phase(self, phase):
+        if self.journal is not None:
+            self.journal.phase(phase)
+
     # Before the search -------------------------------------------------------------------------
 
     def start(self):
         """The own run. Returns False when there is nothing to search."""
         if self.program.function:
-            problem = targets.choose_arguments(
-                self.program, self.plan["config"]["tensor_size"])
-            if problem:
-                self.channel.emit("failed", kind="target", message=problem, file=self.program.file,
-                                  line=None)
+            self._phase(journals.ARGUMENTS)
+            self.problem = targets.choose_arguments(
+                self.program, self.plan["config"]["tensor_size"],
+                self.ends - 0.5 * self.plan["timeout"])
+            if self.problem:
                 return False
+        self._phase(journals.OWN)
         preloaded = patches.late_modules()
-        limit = self.plan["own_run_timeout"]
-        self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+        self.baseline = self._own_run()
         if preloaded != patches.late_modules() and self.baseline.error is None:
             # A module of the program brought the library in; only now can it be watched.
-            self.baseline = self.program.run(Policy(watch_gradients=True, time_limit=limit))
+            self.baseline = self._own_run()
         trace = self.baseline
         self.channel.emit("own_run", seconds=trace.seconds, operations=trace.operations,
                           stopped=trace.stopped, error=trace.error, exit_code=trace.exit_code,
@@ -70,9 +118,34 @@ class Session:
                           unseen=list(dict.fromkeys(trace.unseen)))
         if trace.error is not None and trace.operations == 0:
             return False
+        self._calibrate()
         self._settings()
         self._understood()
         return True
+
+    def _calibrate(self):
+        """One run on slightly other data: what enters with other values then was computed from the
+        inputs where nobody watched (a tensor wrapped anew), and is no input itself."""
+        infos = self.baseline.inputs
+        if not any(info.kind == "entering" for info in infos.values()) or \
+                self.baseline.stopped is not None:
+            return
+        overrides = {}
+        for key, info in infos.items():
+            if info.kind in ("source", "parameter", "batch") and not info.frozen \
+                    and 0 not in info.shape() and elements(info.shape()) <= LARGEST_INPUT:
+                variable = Variable(info)
+                overrides[key] = variable.clip(0.875 * variable.own + 0.0625 * variable.scale, 1)
+        if not overrides:
+            return
+        self.program.settings.infos = infos
+        self.program.run(Policy(overrides=overrides, stop_after=self.baseline.operations,
+                                time_limit=max(1.0, 3.0 * self.baseline.seconds)))
+
+    def _own_run(self):
+        limit = min(self.plan["own_run_timeout"], max(2.0, 0.5 * (self.ends - time.monotonic())))
+        return self.program.run(Policy(watch_gradients=True, time_limit=limit,
+                                       backward_limit=self.plan.get("steps"), settle=True))
 
     def _settings(self):
         ranges = self.plan.get("inputs", {})
@@ -140,24 +213,48 @@ class Session:
             (weights if info.kind == "weight" else inputs).append(variable)
         if self.plan.get("weights"):
             inputs, weights = inputs + weights, []
-        options = {"timeout": self.plan["timeout"], "exhaustive": bool(self.plan.get("strict")),
+        left = max(1.0, self.ends - time.monotonic())
+        options = {"timeout": left, "exhaustive": bool(self.plan.get("strict")),
                    "stop_on_failure": config["stop_on_failure"],
                    "max_runs": config["max_fuzz_iterations"],
                    "gradient": config["gradient_backprop"],
                    "oscillation": config["oscillation_threshold"] or 2,
                    "mutation_rate": config["mutation_rate"] or 1.0}
         self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
+        self._phase(journals.SEARCH)
         self.search.own_run()
+        self._deaths()
         try:
             self._all_levels(config)
         except KeyboardInterrupt:
             # What was found until then is reported.
             pass
+        self._phase(journals.REPORT)
         ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
         for number, found in enumerate(ordered):
             self._report(number, found)
         self.channel.emit("searched", seconds=time.perf_counter() - started,
                           runs=self.search.runs, out_of_time=self.search.budget.over())
+
+    def _deaths(self):
+        """What killed earlier forks of this scan: findings, unless it was our own comparison."""
+        for death in self.deaths:
+            if death.run.kind or death.place is None or any(
+                    key not in self.search.by_key for key in death.run.overrides):
+                continue
+            file, line, name, scope = death.place
+            node = Node(0, name, None, (), {}, (), [], Site(file, line, name, scope), "python")
+            found = Found(Failure(death.kind, node, death.text), death.run.overrides, 1,
+                          "a run that ended its process", self.search)
+            found.variation = death.run.change
+            if not found.overrides and found.variation is not None:
+                found.level = 2
+                if getattr(getattr(found.variation, "how", None), "count", 1) == 0:
+                    found.severity, found.reason = "theoretical", "with an empty input only"
+            key = (file, line, name, death.kind)
+            held = self.search.found.get(key)
+            if held is None or found.rank() < held.rank():
+                self.search.found[key] = found
 
     def _all_levels(self, config):
         self.search.run_levels(self.plan["level"])
@@ -173,7 +270,11 @@ class Session:
     def _report(self, number, found):
         identifier = "%s_line%d_%s" % (found.failure.site.function, found.failure.site.line,
                                        found.oracle)
+        if self.plan.get("target"):
+            # Several targets of one scan may reach the same line.
+            identifier = "%s_%s" % (_safe(self.plan["target"]), identifier)
         record = found.as_json(identifier)
+        record["target"] = self.plan.get("target")
         folder = os.path.join(self.plan["output"], identifier)
         os.makedirs(folder, exist_ok=True)
         record["folder"] = folder
@@ -214,10 +315,13 @@ class Session:
     def serve(self):
         for command in self.channel.commands():
             if command.get("command") == "check":
+                if self.journal is not None:
+                    self.journal.asked("%s\n%d" % (command["finding"], command["fix"]))
                 self._check(command)
+                if self.journal is not None:
+                    self.journal.asked("")
             elif command.get("command") == "finish":
                 break
-        self.channel.emit("finished")
 
     def _check(self, command):
         """Runs the program with a changed source on the failing and on its own input."""

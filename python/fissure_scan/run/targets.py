@@ -4,9 +4,12 @@ called with arguments it accepts."""
 import contextlib
 import inspect
 import io
+import sys
+import time
 
-from . import observe, synthesis
+from . import guess, observe, specs
 from ..watch.monitor import Policy
+from .trial import Trial, refusal
 
 
 class TargetError(Exception):
@@ -50,8 +53,16 @@ def resolve(namespace, path):
     return Target(None, value)
 
 
-def choose_arguments(program, tensor_size):
-    """The first set of arguments the target accepts; a text when there is none."""
+def import_once(plan):
+    """Imports what a target is in; what goes wrong is said where the target is looked for."""
+    from . import catalogue
+    if plan.get("module"):
+        catalogue.imported(plan["module"])
+
+
+def choose_arguments(program, tensor_size, deadline=None):
+    """Finds a call that the target accepts and leaves it with the program; a text when there is
+    none. Real calls come first, then guesses and what the function's complaints make of them."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             target = program.resolve()
@@ -59,55 +70,139 @@ def choose_arguments(program, tensor_size):
         return str(error)
     except Exception as error:
         return "importing it raises %s: %s" % (type(error).__name__, error)
-    last = None
-    try:
-        sets = list(_sets(program, target, tensor_size))
-    except (TypeError, ValueError) as error:
-        return "its signature cannot be read: %s" % error
+    deadline = deadline or time.monotonic() + 30.0
     code = observe.code_of(target.function)
-    for arguments in sets:
-        program.synthesised = arguments
-        arguments.line = code.co_firstlineno if code is not None else 0
+    line = code.co_firstlineno if code is not None else 0
+    documented = guess.documentation(target.function)
+    seen = observe.observe(program, target.function, target.owner)
+    if seen is not None:
+        seen.facts, seen.line = documented, line
+        program.synthesised = seen
         trace = program.run(Policy(time_limit=2.0))
         if trace.error is None and trace.operations > 0:
             return None
-        last = trace.error or last
-    return "no arguments were found that it accepts; the last attempt raised %s" % (
-        "%s: %s" % last[:2] if last else "nothing, but no array operation was seen")
+    try:
+        chosen = _trial(program, target, tensor_size, deadline, documented, seen)
+    except (TypeError, ValueError) as error:
+        return "its signature cannot be read: %s" % error
+    if isinstance(chosen, str):
+        return chosen
+    chosen.line = line
+    program.synthesised = chosen
+    return None
 
 
-def _sets(program, target, tensor_size):
-    """Sets of arguments in the order they are worth trying."""
-    documented = synthesis.documentation(target.function)
-    seen = observe.observe(program, target.function, target.owner)
-    if seen is not None:
-        seen.facts = documented
-        yield seen
-    constructors = [None]
+def _trial(program, target, tensor_size, deadline, documented, seen):
+    """Accepted arguments, or why there are none."""
+    makers = [None]
     if target.owner is not None:
-        constructors = _constructors(target.owner)
+        makers = _constructors(program, target.owner, deadline)
+        if isinstance(makers, str):
+            return makers
         if seen is not None and seen.constructor is not None:
-            constructors.insert(0, seen.constructor)
-    # Hints of forward references are texts; the generator reads texts as well.
-    bare = target.function
-    for constructor in constructors[:3]:
-        for shape, labels in synthesis.plans(tensor_size):
-            arguments = synthesis.arguments_for(bare, shape, labels, documented)
-            if target.owner is not None:
-                # The first parameter is the object, whatever it is called.
-                first = next(iter(inspect.signature(bare).parameters))
-                arguments.values.pop(first, None)
-                if first in arguments.positional:
-                    arguments.positional.remove(first)
+            makers.insert(0, seen.constructor)
+    last = None
+    for constructor in makers[:3]:
+        def attempt(arguments, constructor=constructor):
             arguments.constructor = constructor
-            yield arguments
+            program.synthesised = arguments
+            trace = program.run(Policy(time_limit=2.0))
+            error = trace.error
+            if error is None and trace.stopped == "time":
+                error = ("Timeout", "it did not come back in time", None, None)
+            return error, trace.operations
+        trial = Trial(target.function, target.owner is not None, documented, program.users, attempt,
+                      deadline)
+        beginnings = [trial.first_state(shape, labels) for shape, labels in guess.plans(tensor_size)]
+        if target.owner is not None:
+            beginnings = _by_layers(target.owner, constructor, trial) + beginnings
+        outcome = trial.search(beginnings)
+        if outcome is not None and outcome.accepted():
+            arguments = trial.arguments(outcome.state)
+            arguments.constructor = constructor
+            return arguments
+        if last is None or trial.last is not None and last.last is not None \
+                and trial.last.rank() > last.last.rank():
+            last = trial
+        if outcome is not None and last.last is None:
+            last.last = outcome
+    return refusal(last.last if last is not None else None)
 
 
-def _constructors(owner):
-    """Ways to make an object of a class."""
+def _constructors(program, owner, deadline):
+    """Ways to make an object of a class that work, or why none does."""
     if owner.__init__ is object.__init__:
         return [None]
-    documented = synthesis.documentation(owner.__init__, owner)
-    # What a layer or model is made with are sizes, unless its parameters say otherwise.
-    return [synthesis.arguments_for(owner, (4, 3), labels, documented)
-            for labels in ("numbers", "integers")]
+    documented = guess.documentation(owner.__init__, owner)
+
+    def attempt(arguments):
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), \
+                    contextlib.redirect_stderr(io.StringIO()):
+                arguments.construct(owner)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return program.describe(error), 0
+        return None, 1
+    trial = Trial(owner, False, documented, program.users, attempt, deadline)
+    found = []
+    for labels in ("numbers", "integers", "none"):
+        outcome = trial.search([trial.first_state((4, 3), labels)])
+        if outcome is not None and outcome.accepted():
+            arguments = trial.arguments(outcome.state)
+            if not any(other.values.keys() == arguments.values.keys() and repr(other.values) == repr(
+                    arguments.values) for other in found):
+                found.append(arguments)
+            if len(found) >= 2 or labels == "numbers" and not inspect.signature(owner).parameters:
+                break
+    if not found:
+        text = refusal(trial.last)
+        return "no object of `%s` could be made: %s" % (owner.__name__, text)
+    return found
+
+
+def _by_layers(owner, constructor, trial):
+    """States whose arrays fit the first layers of a module."""
+    torch = sys.modules.get("torch")
+    if torch is None or not issubclass(owner, torch.nn.Module):
+        return []
+    try:
+        made = owner() if constructor is None else constructor.construct(owner)
+    except Exception:
+        return []
+    nn, shapes = torch.nn, []
+    for layer in made.modules():
+        if isinstance(layer, nn.Conv2d):
+            shapes += [(2, layer.in_channels, 32, 32), (2, layer.in_channels, 64, 64)]
+        elif isinstance(layer, nn.Conv1d):
+            shapes.append((2, layer.in_channels, 32))
+        elif isinstance(layer, nn.Conv3d):
+            shapes.append((1, layer.in_channels, 8, 8, 8))
+        elif isinstance(layer, nn.Linear):
+            shapes += [(4, layer.in_features), (2, 5, layer.in_features)]
+        elif isinstance(layer, nn.BatchNorm2d):
+            shapes.append((4, layer.num_features, 8, 8))
+        elif isinstance(layer, nn.BatchNorm1d):
+            shapes.append((4, layer.num_features))
+        elif isinstance(layer, nn.LayerNorm):
+            shapes.append((2, 5) + tuple(layer.normalized_shape))
+        elif isinstance(layer, nn.RNNBase):
+            shapes.append((2, 5, layer.input_size))
+        elif isinstance(layer, nn.Embedding):
+            shapes.append(("labels", layer.num_embeddings))
+        if len(shapes) >= 4:
+            break
+    states = []
+    for shape in shapes:
+        if shape[0] == "labels":
+            state = trial.first_state((2, 5), "integers")
+            for name, spec in state.items():
+                if specs.is_array(spec):
+                    state[name] = specs.array("labels", (2, 5), "torch", extra=(None, shape[1]))
+                    break
+            states.append(state)
+        else:
+            states.append(trial.first_state(shape, "none"))
+            states.append(trial.first_state(shape, "integers"))
+    return states

@@ -14,9 +14,12 @@ from . import candidates, descent
 from ..steer import soft_assertions
 from ..report.findings import Found
 from ..watch.monitor import Policy
+from ..watch.trace import Failure, Node, Site
 from .shrink import shrink
 
 
+# Runs that are given time to show whether they come back.
+HANGS = 3
 # Seconds of processor time for runs of the whole training, beyond the first three.
 TRAINING = 0.1
 
@@ -60,6 +63,8 @@ class Search:
         self.measured = {}                  # the same by candidate
         self.own_aims = {}                  # site -> distances on the own data
         self.runs = 0
+        self.hangs = 0                      # runs that went on and on
+        self.ended = set()                  # of these, those that came back after all
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
         self.sites = sorted(hits, key=lambda site: baseline.first_hit[site])
@@ -150,8 +155,35 @@ class Search:
         distances of the sites `aims` afterwards."""
         trace = self.run(overrides, aim_sites=aims)
         self.aimed = trace.aims
+        if trace.stopped is not None and self._endless(trace, overrides):
+            return []
         return [failure for failure in trace.failures
                 if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"]
+
+    def _endless(self, trace, overrides):
+        """A run that goes on where the own run ends: does it ever come back?"""
+        own = self.baseline
+        if own.stopped is not None or self.hangs >= HANGS or not overrides or not (
+                trace.stopped == "time" or trace.stopped == "operations"
+                and trace.operations > 4 * own.operations):
+            return False
+        mark = hash(tuple(sorted((key, value.tobytes()) for key, value in overrides.items())))
+        if mark in self.ended:
+            return False
+        self.hangs += 1
+        patience = min(max(5.0, 50.0 * own.seconds), max(1.0, self.budget.left() / 4.0))
+        again = self.program.run(Policy(overrides=overrides, time_limit=patience))
+        self.runs += 1
+        if again.stopped != "time" or again.place is None:
+            self.ended.add(mark)
+            return False
+        file, line, scope = again.place
+        node = Node(0, scope, None, (), {}, (), [], Site(file, line, scope, scope), "python")
+        failure = Failure("hang", node, "it still ran after %.0f s; the program's own data take "
+                          "%.2g s" % (patience, own.seconds))
+        found = Found(failure, overrides, 1, "a run that does not come back", self)
+        self.found.setdefault((file, scope, "hang"), found)
+        return True
 
     def attempts(self, pairs, level, ladder=False):
         """Tries one after the other; a ladder is left where its largest step showed every open

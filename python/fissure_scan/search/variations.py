@@ -215,9 +215,11 @@ def run_changed(program, change, policy):
     if isinstance(change, SizeChange):
         program.settings.infos = {}
     change.apply(program)
+    program.change = change
     try:
         return program.run(policy)
     finally:
+        program.change = None
         change.remove(program)
         program.settings.infos = infos
 

@@ -22,7 +22,7 @@ class Policy:
 
     def __init__(self, overrides=None, connect=False, aim_sites=None, stop_after=None,
                  watch_gradients=False, shadow=None, time_limit=5.0, node_limit=4000,
-                 backward_limit=None, real=False):
+                 backward_limit=None, real=False, settle=False):
         self.overrides = overrides or {}
         self.connect = connect                # inputs become leaves that autograd reaches
         self.aim_sites = aim_sites            # sites whose soft assertions are differentiated
@@ -33,10 +33,19 @@ class Policy:
         self.node_limit = node_limit
         self.backward_limit = backward_limit  # stop after so many backward passes
         self.real = real                      # the program itself, not its recorded steps
+        self.settle = settle                  # stop when a long run passes no new operation
 
 
 # Recording stops when the kept tensors reach about this size.
 KEPT_BYTES = 1 << 30
+
+
+def _same(backend, value, own):
+    """Is an array that enters what it was in the program's own run?"""
+    if tuple(value.shape) != tuple(own.shape):
+        return False
+    one, two = backend.numbers(value), backend.numbers(own)
+    return bool(((one == two) | ((one != one) & (two != two))).all())
 
 
 class Monitor:
@@ -59,6 +68,8 @@ class Monitor:
         self.loaders = {}           # place of a loop over a loader -> its number
         self.fetching = 0           # a loader makes a batch: what it reads is no input of its own
         self.own_autocast = False   # the runtime itself enters autocast, not the program
+        self.journal = None         # see run/journal.py
+        self.assigned = []          # (backend, array, its own values) that overrides replaced
 
     # Inputs ------------------------------------------------------------------------------------
 
@@ -144,6 +155,9 @@ class Monitor:
         if frame is None or self.fetching or \
                 not (backend.is_float(value) or sources.is_bytes(value)):
             return
+        if not backend.is_array(value):
+            # A NumPy scalar: a number of the program, not data that enters it.
+            return
         trace = self.trace
         if backend.is_weight(value):
             key = "weight:%d" % self.weights
@@ -166,12 +180,24 @@ class Monitor:
                 None if kind == "weight" else low, None if kind == "weight" else high,
                 why if kind == "weight" else reason)
             trace.inputs[key].library = backend.library
-        override = self.policy.overrides.get(key)
+        info = trace.inputs[key]
+        if kind == "entering" and not info.frozen and not _same(backend, value, info.value):
+            # It follows the inputs: computed from them where nobody watched.
+            info.frozen, info.why = True, "computed from other inputs"
+        override = None if info.frozen else self.policy.overrides.get(key)
         if override is not None and tuple(override.shape) == tuple(value.shape):
+            self.assigned.append((backend, value, backend.copy(value)))
             backend.assign(value, override)
         self.known[id(value)] = key
         if self.policy.connect and backend.can_connect(value):
             trace.leaves[key] = value
+
+    def give_back(self):
+        """Arrays that outlive the run (of a module that is executed once) get their values back."""
+        self.active = False
+        while self.assigned:
+            backend, value, own = self.assigned.pop()
+            backend.assign(value, own)
 
     # Operations --------------------------------------------------------------------------------
 
@@ -191,6 +217,8 @@ class Monitor:
             bad_before = any(not backend.finite(value) for value in inputs)
             original = tuple(backend.snapshot(value) for value in arguments)
         prepared = shadow.before(backend, arguments, keywords) if shadow is not None else None
+        if self.journal is not None:
+            self.journal.place(frame.f_code.co_filename, frame.f_lineno, name, frame.f_code.co_name)
         output = call()
         trace.operations += 1
         operands = arguments
@@ -202,6 +230,8 @@ class Monitor:
         outputs = flatten(output if isinstance(output, (tuple, list)) else (output,), [])
         node.output = outputs[0] if outputs else None
         node.outputs = outputs
+        if backend.library == "torch" and node.output is not None:
+            node.version = node.output._version
         # Tensors are kept so that their identities stay unique; a long run cannot keep them all.
         keep = len(trace.nodes) < self.policy.node_limit and self.kept_bytes < KEPT_BYTES
         self._judge(backend, node, outputs, bad_before, in_place)

@@ -34,7 +34,7 @@ class Node:
 
     __slots__ = ("index", "name", "function", "arguments", "keywords", "operands", "inputs",
                  "output", "outputs", "site", "inputs_bad", "output_bad", "consumed", "taken",
-                 "library")
+                 "library", "version")
 
     def __init__(self, index, name, function, arguments, keywords, operands, inputs, site, library):
         self.index = index
@@ -52,6 +52,11 @@ class Node:
         self.consumed = False       # another operation uses the result
         self.taken = False          # the program took it out: item(), a loss
         self.library = library
+        self.version = None         # of the output when it was made
+
+    def unchanged(self):
+        """Is the result still what the operation gave? It may have been changed in place since."""
+        return self.version is None or getattr(self.output, "_version", None) == self.version
 
 
 class Failure:
@@ -118,6 +123,7 @@ class Trace:
         self.stopped = None         # why the run ended before the program did
         self.error = None           # (class, message, file, line) of an exception
         self.exit_code = None
+        self.place = None           # (file, line, function) of the user's code when time was over
         self.aims = {}              # site -> list of (label, distance, {key: gradient})
         self.seconds = 0.0
         self.gradient_bad = False

@@ -16,18 +16,24 @@ _OPTIMIZERS = tuple(os.sep + part + os.sep for part in ("optim", "optimizers", "
 class UserFiles:
     """Decides whether code belongs to the program under scan (its file, its folder)."""
 
-    def __init__(self, root, files):
+    def __init__(self, root, files, packages=()):
         self._root = os.path.abspath(root) + os.sep
         self._files = set(os.path.abspath(name) for name in files)
+        # The package of the target is the user's wherever it is installed.
+        self._packages = tuple(os.path.abspath(folder) + os.sep for folder in packages)
         self._known = {}
         self._targets = {}
+
+    def same(self, one, other):
+        return bool(one) and bool(other) and os.path.realpath(one) == os.path.realpath(other)
 
     def owns(self, filename):
         answer = self._known.get(filename)
         if answer is None:
             path = os.path.abspath(filename)
             # Compiled extensions name their sources by relative paths that exist nowhere here.
-            answer = path in self._files or (
+            answer = path in self._files or bool(self._packages) and \
+                    path.startswith(self._packages) or (
                 os.path.isabs(filename) and path.startswith(self._root) and not path.startswith(_HERE)
                 and "site-packages" not in path and "dist-packages" not in path
                 and not path.startswith(os.path.dirname(os.__file__)))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use fissure_model::{ScanFinding, ScanSite};
+use fissure_model::{ScanFinding, ScanSite, TargetStatus};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Deserialize)]
@@ -29,6 +29,11 @@ pub enum Event {
     Finding(Box<ScanFinding>),
     /// A question to a learned soft assertion; the runtime waits for the answer.
     Direction(Question),
+    /// One of several functions is scanned now.
+    Target {
+        name: String,
+    },
+    TargetDone(TargetStatus),
     Searched {
         seconds: f64,
         runs: u64,

@@ -67,6 +67,9 @@ pub enum Progress<'a> {
         known: &'a [String],
     },
     Note(&'a str),
+    /// One of several functions is scanned now.
+    Target(&'a str),
+    TargetDone(&'a fissure_model::TargetStatus),
 }
 
 /// Scans a program. Every way the program itself can end is part of the report, not an error.
@@ -81,6 +84,10 @@ pub fn scan(
     let mut runtime = Runtime::start(options, &analysed, &models)?;
     let patience = options.timeout + options.own_run_timeout + Duration::from_secs(60);
     let mut searched = false;
+    // Fixes are checked as long as the command may take, and a little for the last one.
+    let deadline = std::time::Instant::now() + options.timeout + Duration::from_secs(10);
+    let mut sources = proposals::Sources::new(&analysed, &registry);
+    let mut checked = 0;
     let ended = loop {
         match runtime.next(patience) {
             Ok(Event::Direction(question)) => runtime.command(&models.answer(&question)),
@@ -91,7 +98,8 @@ pub fn scan(
                 report.take(event);
                 if last {
                     searched = true;
-                    proposals::check(&analysed, &mut report, &mut runtime);
+                    proposals::check(&mut sources, &mut report, &mut runtime, checked, deadline);
+                    checked = report.results.findings.len();
                     runtime.finish();
                 }
                 if finished {
@@ -115,6 +123,8 @@ fn show(event: &Event, progress: &mut dyn FnMut(Progress<'_>)) {
             progress(Progress::UnknownInputs { names, known });
         }
         Event::Note { text } => progress(Progress::Note(text)),
+        Event::Target { name } => progress(Progress::Target(name)),
+        Event::TargetDone(status) => progress(Progress::TargetDone(status)),
         _ => {}
     }
 }

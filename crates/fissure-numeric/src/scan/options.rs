@@ -16,12 +16,16 @@ pub enum ScanTarget {
     FileFunction { file: PathBuf, function: String },
     /// `package.module:Class.method`
     ModuleFunction { module: String, function: String },
+    /// `package`, installed or below the current folder: every function in it.
+    Module(String),
+    /// `folder/`: every function of its files.
+    Folder(PathBuf),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no target: give a script (train.py), a function of a file (losses.py::focal_loss) \
-     or of a module (package.module:Class.method)"
+     or of a module (package.module:Class.method), a package or a folder"
 )]
 pub struct TargetParseError(pub String);
 
@@ -49,10 +53,15 @@ impl std::str::FromStr for ScanTarget {
                 function: function.to_owned(),
             });
         }
+        let path = PathBuf::from(text);
         if text.is_empty() {
             Err(wrong())
+        } else if path.is_dir() {
+            Ok(ScanTarget::Folder(path))
+        } else if is_dotted(text) && !text.ends_with(".py") && !path.is_file() {
+            Ok(ScanTarget::Module(text.to_owned()))
         } else {
-            Ok(ScanTarget::Script(text.into()))
+            Ok(ScanTarget::Script(path))
         }
     }
 }
@@ -82,14 +91,21 @@ pub enum Layout {
     SoftAssertion,
 }
 
+/// For one program or function; a target that stands for many gets `MANY_TIMEOUT`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// For a package or folder.
+const MANY_TIMEOUT: Duration = Duration::from_secs(300);
+
 #[derive(Clone, Debug)]
 pub struct ScanOptions {
     pub target: ScanTarget,
     /// What the program finds in `sys.argv` after its own name.
     pub arguments: Vec<String>,
     pub python: PathBuf,
-    /// Time for the search, after the program's own run.
+    /// Time on the clock for everything, from the start of the interpreter on.
     pub timeout: Duration,
+    /// Training steps of the program's own run after which it is cut.
+    pub steps: Option<u64>,
     /// Time for the program's own run.
     pub own_run_timeout: Duration,
     /// Highest trigger level that is tried, 0 to 4.
@@ -113,11 +129,18 @@ pub struct ScanOptions {
 
 impl ScanOptions {
     pub fn new(target: ScanTarget, python: PathBuf, output: PathBuf) -> ScanOptions {
+        let timeout = match target {
+            ScanTarget::Module(_) | ScanTarget::Folder(_) => MANY_TIMEOUT,
+            ScanTarget::Script(_)
+            | ScanTarget::FileFunction { .. }
+            | ScanTarget::ModuleFunction { .. } => DEFAULT_TIMEOUT,
+        };
         ScanOptions {
             target,
             arguments: Vec::new(),
             python,
-            timeout: Duration::from_secs(30),
+            timeout,
+            steps: None,
             own_run_timeout: Duration::from_secs(60),
             level: 4,
             inputs: BTreeMap::new(),
@@ -158,6 +181,15 @@ mod tests {
                 function: "Class.method".into()
             })
         );
+    }
+
+    #[test]
+    fn a_package_and_a_folder_are_targets() {
+        assert_eq!(
+            "package.module".parse(),
+            Ok(ScanTarget::Module("package.module".into()))
+        );
+        assert_eq!("src".parse(), Ok(ScanTarget::Folder("src".into())));
     }
 
     #[test]

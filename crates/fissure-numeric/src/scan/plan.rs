@@ -12,6 +12,8 @@ use crate::registry::Registry;
 /// The target as the source shows it.
 #[derive(Clone, Debug)]
 pub struct Analysed {
+    /// `script`, `function`, `module` or `folder`.
+    pub kind: &'static str,
     /// Absolute path of the file, when the target is one.
     pub file: Option<PathBuf>,
     pub source: Option<String>,
@@ -29,18 +31,43 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
     let (path, function) = match &options.target {
         ScanTarget::Script(path) => (path, None),
         ScanTarget::FileFunction { file, function } => (file, Some(function.clone())),
-        ScanTarget::ModuleFunction { module, function } => {
+        ScanTarget::Folder(path) => {
+            let root = path.canonicalize().map_err(|error| ScanError::Read {
+                path: path.display().to_string(),
+                error,
+            })?;
+            return Ok(Analysed {
+                kind: "folder",
+                file: None,
+                source: None,
+                analysis: None,
+                module: None,
+                function: None,
+                root,
+                registry: facts,
+            });
+        }
+        ScanTarget::Module(module) | ScanTarget::ModuleFunction { module, .. } => {
             let root = std::env::current_dir().map_err(ScanError::Prepare)?;
+            let function = match &options.target {
+                ScanTarget::ModuleFunction { function, .. } => Some(function.clone()),
+                _ => None,
+            };
             let mut analysed = Analysed {
+                kind: if function.is_some() {
+                    "function"
+                } else {
+                    "module"
+                },
                 file: None,
                 source: None,
                 analysis: None,
                 module: Some(module.clone()),
-                function: Some(function.clone()),
+                function,
                 registry: facts,
                 root,
             };
-            // A module installed elsewhere is scanned too, but its source is not the user's.
+            // Where a module is that is installed elsewhere is known when it is imported.
             if let Some(file) = module_file(&analysed.root, module) {
                 let source = read(&file)?;
                 let shown = file.strip_prefix(&analysed.root).unwrap_or(&file);
@@ -59,6 +86,11 @@ pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Anal
     let analysis = analyse(&source, path, registry)?;
     let root = file.parent().unwrap_or_else(|| Path::new("/")).to_owned();
     Ok(Analysed {
+        kind: if function.is_some() {
+            "function"
+        } else {
+            "script"
+        },
         file: Some(file),
         source: Some(source),
         analysis: Some(analysis),
@@ -90,10 +122,9 @@ fn module_file(root: &Path, module: &str) -> Option<PathBuf> {
 fn libraries(analysed: &Analysed) -> Vec<&'static str> {
     let imported = analysed.source.as_deref().map(imported).unwrap_or_default();
     let mut found: Vec<&str> = imported.iter().map(|library| library.package()).collect();
-    if found.is_empty() && (analysed.module.is_some() || analysed.source.is_none()) {
-        // A module's package may import what the module itself does not name.
-        found.push(Library::Torch.package());
-    } else if let Some(source) = &analysed.source
+    // Importing a module brings in what it computes with.
+    if let Some(source) = &analysed.source
+        && analysed.module.is_none()
         && found.is_empty()
         && source.contains("torch")
     {
@@ -115,6 +146,9 @@ pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         .as_ref()
         .is_some_and(|analysis| !analysis.regions.is_empty());
     json!({
+        "kind": analysed.kind,
+        "folder": analysed.root,
+        "steps": options.steps,
         "file": analysed.file.as_ref().filter(|_| analysed.module.is_none()),
         "module": analysed.module,
         "function": analysed.function,

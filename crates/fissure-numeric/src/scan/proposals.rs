@@ -1,7 +1,8 @@
 //! Fixes for findings: proposed from the source, checked by running, shown only when they pass.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fissure_model::{CheckedFix, ScanFinding, ScanOracle};
 use serde_json::json;
@@ -10,8 +11,9 @@ use super::event::Event;
 use super::plan::Analysed;
 use super::process::Runtime;
 use super::report::ScanReport;
-use crate::analysis::{Analysis, Site};
+use crate::analysis::{Analysis, Site, analyse};
 use crate::fix::{self, Fix};
+use crate::registry::Registry;
 
 /// Checks per finding; each runs the program twice.
 const CHECKS: usize = 8;
@@ -19,13 +21,61 @@ const CHECKS: usize = 8;
 /// A check runs the program twice; a silent runtime is given up after this.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Finds a checked fix, or a precondition, for each finding.
-pub fn check(analysed: &Analysed, report: &mut ScanReport, runtime: &mut Runtime) {
+/// The sources that findings are in, each read and analysed once.
+pub struct Sources<'a> {
+    registry: &'a Registry,
+    known: BTreeMap<PathBuf, Option<Source>>,
+}
+
+struct Source {
+    text: String,
+    analysis: Analysis,
+}
+
+impl<'a> Sources<'a> {
+    pub fn new(analysed: &Analysed, registry: &'a Registry) -> Sources<'a> {
+        let mut known = BTreeMap::new();
+        if let (Some(analysis), Some(text), Some(file)) =
+            (&analysed.analysis, &analysed.source, &analysed.file)
+        {
+            let source = Source {
+                text: text.clone(),
+                analysis: analysis.clone(),
+            };
+            known.insert(file.clone(), Some(source));
+        }
+        Sources { registry, known }
+    }
+
+    /// None for a file that cannot be read or analysed: it gets advice instead of a fix.
+    fn of(&mut self, file: &Path) -> Option<&Source> {
+        let registry = self.registry;
+        self.known
+            .entry(file.to_owned())
+            .or_insert_with(|| {
+                let text = std::fs::read_to_string(file).ok()?;
+                let analysis = analyse(&text, file, registry).ok()?;
+                Some(Source { text, analysis })
+            })
+            .as_ref()
+    }
+}
+
+/// Finds a checked fix, or a precondition, for each finding from the one numbered `first` on.
+pub fn check(
+    sources: &mut Sources<'_>,
+    report: &mut ScanReport,
+    runtime: &mut Runtime,
+    first: usize,
+    deadline: Instant,
+) {
     let mut alive = true;
     let mut findings = std::mem::take(&mut report.results.findings);
-    for finding in &mut findings {
-        if alive {
-            alive = check_finding(analysed, finding, report, runtime);
+    for finding in findings.iter_mut().skip(first) {
+        // What ends the process or never comes back is no formula to rewrite.
+        let formula = !matches!(finding.oracle, ScanOracle::Crash | ScanOracle::Hang);
+        if alive && formula && Instant::now() < deadline {
+            alive = check_finding(sources, finding, report, runtime);
         }
         if finding.fix.is_none() {
             finding.precondition = Some(precondition(finding));
@@ -36,21 +86,17 @@ pub fn check(analysed: &Analysed, report: &mut ScanReport, runtime: &mut Runtime
 
 /// False when the runtime no longer answers.
 fn check_finding(
-    analysed: &Analysed,
+    sources: &mut Sources<'_>,
     finding: &mut ScanFinding,
     report: &mut ScanReport,
     runtime: &mut Runtime,
 ) -> bool {
-    let (Some(analysis), Some(source), Some(file)) =
-        (&analysed.analysis, &analysed.source, &analysed.file)
-    else {
+    let file = finding.site.file.clone();
+    let Some(Source { text, analysis }) = sources.of(&file) else {
         return true;
     };
-    if &finding.site.file != file {
-        return true;
-    }
-    for (number, fix) in proposals(analysis, finding, source).into_iter().enumerate() {
-        let changed = fix::apply(source, &fix);
+    for (number, fix) in proposals(analysis, finding, text).into_iter().enumerate() {
+        let changed = fix::apply(text, &fix);
         runtime.command(&json!({
             "command": "check", "finding": finding.id, "file": file, "source": changed,
             "fix": number,
@@ -75,7 +121,7 @@ fn check_finding(
                 finding.fix = Some(CheckedFix {
                     title: fix.title,
                     explanation: fix.explanation,
-                    diff: fix::diff(&shown(&analysis.file), source, &changed),
+                    diff: fix::diff(&shown(&analysis.file), text, &changed),
                 });
                 return true;
             }
@@ -156,6 +202,12 @@ fn precondition(event: &ScanFinding) -> String {
         ),
         _ => None,
     };
+    if matches!(event.oracle, ScanOracle::Crash | ScanOracle::Hang) {
+        return format!(
+            "line {}: refuse such an input with an error before it is computed with",
+            event.site.line
+        );
+    }
     if let Some(advice) = advice {
         return format!("line {}: `{}`: {advice}", event.site.line, event.producer);
     }

@@ -24,6 +24,9 @@ pub struct ScanReport {
     pub trace: Vec<String>,
     #[serde(skip)]
     strict: bool,
+    /// The function under scan, of several.
+    #[serde(skip)]
+    many: Option<String>,
 }
 
 /// An unstable call site and what became of it.
@@ -53,6 +56,8 @@ impl ScanReport {
                 format!("{}::{function}", file.display())
             }
             ScanTarget::ModuleFunction { module, function } => format!("{module}:{function}"),
+            ScanTarget::Module(module) => module.clone(),
+            ScanTarget::Folder(path) => path.display().to_string(),
         };
         let mut sites = Vec::new();
         if let (Some(analysis), Some(file)) = (&analysed.analysis, &analysed.file) {
@@ -86,6 +91,7 @@ impl ScanReport {
             sites,
             trace: Vec::new(),
             strict: options.strict,
+            many: None,
         }
     }
 
@@ -98,7 +104,7 @@ impl ScanReport {
                 inputs,
                 executed,
             } => {
-                self.inputs = inputs;
+                self.inputs.extend(inputs);
                 for site in sites {
                     self.reached(&site);
                 }
@@ -119,15 +125,17 @@ impl ScanReport {
                 false,
             ),
             Event::Note { text } => self.trace.push(text),
+            Event::Target { name } => self.many = Some(name),
+            Event::TargetDone(status) => self.results.targets.push(status),
             Event::Finding(finding) => self.take_finding(*finding),
             Event::Searched {
                 seconds,
                 runs,
                 out_of_time,
             } => {
-                self.results.search_seconds = seconds;
-                self.results.runs = runs;
-                if out_of_time {
+                self.results.search_seconds += seconds;
+                self.results.runs += runs;
+                if out_of_time && self.many.is_none() {
                     self.problem(
                         "time",
                         format!(
@@ -154,6 +162,10 @@ impl ScanReport {
     }
 
     fn take_own_run(&mut self, own_run: OwnRun) {
+        if self.many.is_some() {
+            // What went wrong with one of several functions is said beside its name.
+            return;
+        }
         let fatal = own_run.operations == 0;
         if let Some((class, message, file, line)) = &own_run.error {
             let place = match (file, line) {
@@ -193,7 +205,9 @@ impl ScanReport {
         } else if own_run.operations == 0 {
             self.problem(
                 "program",
-                "the program's own run passes no array operation of torch or NumPy".to_owned(),
+                "the program's own run passes no array operation: its functions are scanned one by \
+                 one"
+                    .to_owned(),
                 false,
             );
         }
@@ -304,6 +318,14 @@ impl ScanReport {
 
     /// Nothing could be searched.
     pub fn failed(&self) -> bool {
-        self.results.problems.iter().any(|problem| problem.fatal)
+        self.problems.iter().any(|problem| problem.fatal) || self.nothing_ran()
+    }
+
+    /// No array operation of the target was executed: nothing is known about it.
+    pub fn nothing_ran(&self) -> bool {
+        let own = self.own_run.as_ref().map_or(0, |run| run.operations);
+        own == 0
+            && self.findings.is_empty()
+            && self.targets.iter().all(|target| target.operations == 0)
     }
 }

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use fissure_model::TargetStatus;
 use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, ScanSite};
 
 pub struct Console {
@@ -112,6 +113,21 @@ impl Console {
         }
     }
 
+    /// One of several functions begins.
+    pub fn target(&self, name: &str) {
+        if self.verbose {
+            self.line(&format!("  {name}"));
+        }
+    }
+
+    pub fn target_done(&self, status: &TargetStatus) {
+        if self.verbose
+            && let Some(problem) = &status.problem
+        {
+            self.line(&format!("    {}: not scanned: {problem}", status.name));
+        }
+    }
+
     pub fn patch(&self, path: &Path) {
         self.line(&format!("  wrote {}", path.display()));
     }
@@ -150,7 +166,11 @@ impl Console {
                 );
             }
         }
+        show_targets(report);
         if report.failed() || report.interrupted && report.runs == 0 {
+            if report.nothing_ran() {
+                println!("\nnothing was scanned: no array operation of the target could be run");
+            }
             return Ok(());
         }
         let missed = report.sites.iter().filter(|site| site.hits == 0).count();
@@ -158,6 +178,8 @@ impl Console {
         println!(
             "\n{}: {} executed{}, {} in {:.2} s",
             match report.findings.len() {
+                0 if report.targets.iter().any(|target| target.problem.is_some()) =>
+                    "no instability found in what was scanned".to_owned(),
                 0 => "no instability found".to_owned(),
                 count => counted(count as u64, "finding"),
             },
@@ -175,6 +197,39 @@ impl Console {
     }
 }
 
+/// What was scanned and what was not, of a target that stands for several functions.
+fn show_targets(report: &ScanReport) {
+    if report.targets.is_empty() {
+        return;
+    }
+    let (left, scanned): (Vec<_>, Vec<_>) = report
+        .targets
+        .iter()
+        .partition(|target| target.problem.is_some());
+    println!(
+        "\nscanned {} of {}",
+        scanned.len(),
+        counted(report.targets.len() as u64, "function")
+    );
+    for target in left.iter().take(SHOWN_TARGETS) {
+        let problem = target.problem.as_deref().unwrap_or_default();
+        println!("  not {}: {}", target.name, first_line(problem));
+    }
+    if left.len() > SHOWN_TARGETS {
+        println!("  and {} more (report.json)", left.len() - SHOWN_TARGETS);
+    }
+}
+
+const SHOWN_TARGETS: usize = 20;
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(160) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
 fn show_finding(finding: &ScanFinding) {
     let event = finding;
     println!(
@@ -186,6 +241,12 @@ fn show_finding(finding: &ScanFinding) {
         event.oracle,
         event.level
     );
+    if let Some(target) = &event.target {
+        println!("  in {target}");
+    }
+    if !event.sentence.is_empty() {
+        println!("  {}", event.sentence);
+    }
     for detail in &event.details {
         println!("  {detail}");
     }

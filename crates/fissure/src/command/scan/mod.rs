@@ -22,7 +22,7 @@ use console::Console;
 /// The program runs as it is, in its own folder; nothing is installed and no file of it is changed.
 #[derive(Args, Debug)]
 pub struct ScanArgs {
-    /// train.py, losses.py::focal_loss or package.module:Class.method
+    /// train.py, losses.py::focal_loss, package.module:Class.method, a package or a folder
     #[arg(value_name = "TARGET")]
     target: String,
 
@@ -30,9 +30,13 @@ pub struct ScanArgs {
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 
-    /// Time for the search [default: 30s]
+    /// Time for the whole command [default: 1m, 5m for a package or folder]
     #[arg(long = "total-time", alias = "timeout", value_name = "TIME", value_parser = crate::duration::duration)]
     timeout: Option<Duration>,
+
+    /// Cut the program's own run after so many training steps
+    #[arg(long, value_name = "STEPS")]
+    steps: Option<u64>,
 
     /// Highest trigger level: 0 own data, 1 inside its range, 2 any finite input, 3 weights, 4 training
     #[arg(long, value_name = "LEVEL", default_value = "4", value_parser = level)]
@@ -155,6 +159,7 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         options.timeout = timeout;
         options.own_run_timeout = options.own_run_timeout.max(timeout);
     }
+    options.steps = args.steps;
     options.level = args.level;
     options.inputs = args.inputs.into_iter().collect();
     options.freeze = args.freeze;
@@ -230,6 +235,8 @@ fn show(console: &Console, target: &str, progress: Progress<'_>) {
         Progress::Understood { sites, inputs } => understood(console, sites, inputs),
         Progress::UnknownInputs { names, known } => console.unknown_inputs(names, known),
         Progress::Note(text) => console.search(text),
+        Progress::Target(name) => console.target(name),
+        Progress::TargetDone(status) => console.target_done(status),
     }
 }
 
@@ -243,9 +250,10 @@ fn understood(console: &Console, sites: &[ScanSite], inputs: &[InputEvent]) {
 fn library_of(target: &ScanTarget) -> &'static str {
     let file = match target {
         ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => file.clone(),
-        ScanTarget::ModuleFunction { module, .. } => {
+        ScanTarget::Module(module) | ScanTarget::ModuleFunction { module, .. } => {
             PathBuf::from(module.replace('.', "/") + ".py")
         }
+        ScanTarget::Folder(folder) => folder.join("__init__.py"),
     };
     let Ok(bytes) = std::fs::read(file) else {
         return "torch";

@@ -1,0 +1,262 @@
+"""Arguments by trial: guesses are called, and what the function says leads to better ones.
+
+How far a call came is the number of different lines of the user's files that it executed; a change
+that comes further is kept, one that does not is not.
+"""
+
+import contextlib
+import inspect
+import linecache
+import re
+import sys
+import time
+
+from . import guess, repair, specs
+from .arguments import Arguments
+
+# Calls per target at most.
+CALLS = 400
+# States that repair begins from.
+BEGINNINGS = 4
+
+
+class Outcome:
+    def __init__(self, state, error, operations, lines, last_line):
+        self.state = state
+        self.error = error
+        self.operations = operations
+        self.lines = lines
+        self.last_line = last_line      # text of the user's line that failed
+
+    def accepted(self):
+        return self.error is None and self.operations > 0
+
+    def rank(self):
+        return (self.error is None, self.lines, self.operations)
+
+
+class Trial:
+    """The search for a call that is accepted. `attempt(arguments)` makes one and gives the error
+    (class, message, file, line) or None, and the number of array operations."""
+
+    def __init__(self, function, skip_first, documented, users, attempt, deadline):
+        self.documented = documented
+        self.users = users
+        self.attempt = attempt
+        self.deadline = deadline
+        self.tried = {}
+        self.calls = 0
+        self.parameters = []
+        self.rest = None
+        for position, parameter in enumerate(inspect.signature(function).parameters.values()):
+            if position == 0 and skip_first:
+                continue
+            if parameter.kind == parameter.VAR_POSITIONAL:
+                self.rest = parameter
+            elif parameter.kind != parameter.VAR_KEYWORD:
+                self.parameters.append(parameter)
+        self.last = None                # the most telling refusal
+
+    # States --------------------------------------------------------------------------------------
+
+    def first_state(self, shape, labels):
+        guesser = guess.Guesser(guess.library(), shape, labels)
+        state = {}
+        for parameter in self.parameters:
+            if parameter.default is not guess.EMPTY:
+                state[parameter.name] = specs.constant(parameter.default)
+            else:
+                state[parameter.name] = guesser.spec(parameter, self.documented.get(parameter.name))
+        if self.rest is not None and not any(
+                parameter.default is guess.EMPTY for parameter in self.parameters):
+            state["*"] = guesser.spec(self.rest, None)
+        return state
+
+    def arguments(self, state):
+        values, sources, rest = {}, {}, ()
+        for seed, (name, spec) in enumerate(state.items()):
+            value, source = specs.build(spec, seed + 1)
+            if name == "*":
+                rest = (value,)
+                continue
+            values[name] = value
+            if source is not None:
+                sources[name] = source
+        positional = [parameter.name for parameter in self.parameters
+                      if parameter.kind == parameter.POSITIONAL_ONLY]
+        if rest:
+            positional = [parameter.name for parameter in self.parameters
+                          if parameter.kind != parameter.KEYWORD_ONLY]
+        made = Arguments(values, self.documented, positional=positional, rest=rest)
+        made.sources = sources
+        return made
+
+    # Calls ---------------------------------------------------------------------------------------
+
+    def call(self, state):
+        key = tuple((name, _mark(spec)) for name, spec in state.items())
+        held = self.tried.get(key)
+        if held is not None:
+            return held
+        self.calls += 1
+        coverage = Coverage(self.users)
+        try:
+            arguments = self.arguments(state)
+        except Exception as error:
+            outcome = Outcome(state, (type(error).__name__, str(error)[:300], None, None), 0, -1, "")
+        else:
+            with coverage.active():
+                error, operations = self.attempt(arguments)
+            text = linecache.getline(error[2], error[3]) if error and error[2] and error[3] else ""
+            outcome = Outcome(state, error, operations, len(coverage.lines), text)
+        self.tried[key] = outcome
+        if outcome.error is not None and (
+                self.last is None or outcome.rank() > self.last.rank()):
+            self.last = outcome
+        return outcome
+
+    def over(self):
+        return self.calls >= CALLS or time.monotonic() > self.deadline
+
+    def search(self, beginnings):
+        """The first accepted outcome, or None. `beginnings` are states."""
+        outcomes = []
+        for state in beginnings:
+            if self.over():
+                break
+            outcome = self.call(state)
+            if outcome.accepted():
+                return outcome
+            outcomes.append(outcome)
+        outcomes.sort(key=lambda outcome: outcome.rank(), reverse=True)
+        quiet = None
+        for outcome in outcomes[:BEGINNINGS]:
+            found = self._climb(outcome)
+            if found is not None and found.accepted():
+                return found
+            quiet = quiet or found
+            if self.over():
+                break
+        # Nothing with an array operation: a call that passes is better than none.
+        return quiet or next((outcome for outcome in outcomes if outcome.error is None), None)
+
+    def _climb(self, outcome):
+        """Repairs a state step by step while it comes further."""
+        library = guess.library()
+        for _ in range(12):
+            better = None
+            for changes in self._changes(outcome, library):
+                if self.over():
+                    return outcome if outcome.error is None else None
+                state = dict(outcome.state)
+                state.update(changes)
+                reached = self.call(state)
+                if reached.accepted():
+                    return reached
+                if reached.rank() > outcome.rank() and (
+                        better is None or reached.rank() > better.rank()):
+                    better = reached
+                    if reached.lines > outcome.lines:
+                        break
+                elif better is None and reached.error is not None and outcome.error is not None \
+                        and reached.lines == outcome.lines and _other(reached, outcome) \
+                        and len(changes) == 1:
+                    # As far, but another complaint: the next step may get through.
+                    better = reached
+            if better is None:
+                return outcome if outcome.error is None else None
+            outcome = better
+        return None
+
+    def _changes(self, outcome, library):
+        names = set(re.findall(r"[A-Za-z_]\w*", outcome.last_line))
+        if outcome.error is not None:
+            yield from repair.proposals(outcome.state, outcome.error, names, library)
+        required = set(parameter.name for parameter in self.parameters
+                       if parameter.default is guess.EMPTY) | {"*"}
+        for name, spec in outcome.state.items():
+            if name in required:
+                for other in alternatives(spec, library):
+                    yield {name: other}
+        if outcome.error is None:
+            # It passes without an operation: an optional array may be what it computes with.
+            for name, spec in outcome.state.items():
+                if spec == specs.constant(None):
+                    yield {name: specs.array("float", (4, 3), library)}
+
+
+def _other(one, two):
+    return one.error[:2] != two.error[:2]
+
+
+def _mark(spec):
+    if spec.kind in ("constant", "object"):
+        return spec.kind, repr(spec.extra)[:200]
+    return spec
+
+
+def alternatives(spec, library):
+    """Other kinds of value for a parameter that nothing said anything about."""
+    if specs.is_array(spec):
+        for shape in guess.SHAPES + ((4, 4), (4, 1), (1,), (2, 3, 16, 16), (1, 3, 32, 32)):
+            if shape != spec.shape:
+                yield spec._replace(shape=shape)
+        for kind in ("labels", "unit", "binary", "positive", "bool", "psd", "onehot"):
+            if kind != spec.kind:
+                yield spec._replace(kind=kind, dtype=None)
+        if spec.container is None:
+            yield spec._replace(container="list", count=2)
+        else:
+            yield spec._replace(container=None)
+        for value in (3, 0.5, 1, None, True):
+            yield specs.constant(value)
+        yield specs.plain("callable")
+        return
+    for value in (3, 1, 0.5, 8, None, True, 0, "mean", (4, 3), [3, 3], {}, 16, 32):
+        yield specs.constant(value)
+    for shape in ((4, 3), (4,), (3, 3), (2, 3, 4), (2, 3, 8, 8)):
+        yield specs.array("float", shape, library)
+    yield specs.plain("callable")
+
+
+class Coverage:
+    """The lines of the user's files that a call executes."""
+
+    LIMIT = 20000
+
+    def __init__(self, users):
+        self._users = users
+        self.lines = set()
+        self._events = 0
+
+    @contextlib.contextmanager
+    def active(self):
+        before = sys.gettrace()
+        sys.settrace(self._call)
+        try:
+            yield
+        finally:
+            sys.settrace(before)
+
+    def _call(self, frame, event, argument):
+        if self._events > self.LIMIT or not self._users.owns(frame.f_code.co_filename):
+            return None
+        self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._line
+
+    def _line(self, frame, event, argument):
+        self._events += 1
+        if self._events > self.LIMIT:
+            frame.f_trace_lines = False
+            return None
+        if event == "line":
+            self.lines.add((frame.f_code.co_filename, frame.f_lineno))
+        return self._line
+
+
+def refusal(outcome):
+    """What is said about a target that nothing was accepted by."""
+    if outcome is None or outcome.error is None:
+        return "no arguments were found that it accepts; no array operation was seen"
+    return "no arguments were found that it accepts; the closest attempt raised %s: %s" % \
+        outcome.error[:2]
