@@ -70,7 +70,8 @@ enum Command {
 
 /// The command line, or its help, or what is wrong with it.
 fn parsed() -> Cli {
-    let matches = command::help::grouped(Cli::command()).get_matches();
+    let typed = command::aliases::as_typed(std::env::args_os().collect());
+    let matches = command::help::grouped(Cli::command()).get_matches_from(typed);
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 

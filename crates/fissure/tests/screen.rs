@@ -47,7 +47,7 @@ fn the_terminal_is_given_back_when_a_signal_ends_the_run() {
     let process = rustix::process::Pid::from_child(&terminal.child);
     rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     let status = terminal.child.wait().unwrap();
-    assert_eq!(status.code(), Some(0));
+    assert_eq!(status.code(), Some(130));
     terminal.wait_for(LEAVE_SCREEN);
     assert!(terminal.is_ordinary());
 }
