@@ -289,6 +289,10 @@ def _regions(monitor):
         module.start_fuzz = start_fuzz
         module.end_fuzz = end_fuzz
         sys.modules[path] = module
+    # What else the package has means nothing while its own scan runs.
+    ours = sys.modules["fissure"]
+    ours.reference = lambda *_arguments, **_keywords: lambda marked: marked
+    ours.fuzz = ours.scan = lambda *_arguments, **_keywords: None
     sys.modules["softassertion"].analysis = sys.modules["softassertion.analysis"]
     sys.modules["softassertion.analysis"].boundary_tracer = \
         sys.modules["softassertion.analysis.boundary_tracer"]
