@@ -52,6 +52,8 @@ enum Command {
     Index(command::index::IndexArgs),
     /// Check and show constraint files
     Specs(command::specs::SpecsArgs),
+    /// Sweep elementwise functions over whole ranges of numbers
+    Sweep(command::sweep::SweepArgs),
     /// Learn what an API accepts, as rules with their evidence
     Learn(Box<command::learn::LearnArgs>),
     /// Draw abstract inputs from the rules of an API
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "index")]
         Command::Index(args) => command::index::run(args),
         Command::Specs(args) => command::specs::run(args),
+        Command::Sweep(args) => command::sweep::run(args),
         Command::Learn(args) => command::learn::run(*args),
         Command::Solve(args) => command::solve::run(args),
         Command::Rules(args) => command::rules::run(args),

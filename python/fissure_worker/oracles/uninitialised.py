@@ -43,7 +43,8 @@ try:
 except (ImportError, OSError, AttributeError):
     LIBC = None
 
-PRICE = 5
+#: Four calls, and the filling of blocks that threads keep.
+PRICE = 12
 M_PERTURB = -6
 #: What fresh memory holds: zero, and a byte of which every type makes a large number.
 BYTES = (0x00, 0xD5)

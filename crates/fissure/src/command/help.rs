@@ -27,7 +27,7 @@ const GROUPS: &[Group] = &[
         &[
             ("campaign", "fissure campaign torch --total-time 10m"),
             ("apis", "fissure apis torch"),
-            ("sweep", "fissure sweep torch.softmax"),
+            ("sweep", "fissure sweep torch.exp"),
             ("learn", "fissure learn torch.nn.functional.conv2d"),
             ("solve", "fissure solve torch.add --n 10"),
             ("rules", "fissure rules show torch.add"),

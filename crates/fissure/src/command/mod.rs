@@ -24,4 +24,5 @@ pub mod serve;
 mod session;
 pub mod solve;
 pub mod specs;
+pub mod sweep;
 pub mod train;

@@ -1,0 +1,183 @@
+//! Functions with planted defects are found with their intervals; their correct twins are not.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use fissure_sweep::{Options, Report, sweep};
+
+/// Each function is right, or wrong in the way that its name tells.
+const PLANTED: &str = r#"
+import os
+import torch
+
+def right(x):
+    return torch.exp(x)
+
+def wrong_between(x):
+    """Off by a thousandth between 3 and 4, in float32 only."""
+    y = torch.exp(x)
+    return torch.where((x > 3) & (x < 4) & (x.dtype == torch.float32), y * 1.001, y)
+
+def wrong_when_strided(x):
+    y = torch.exp(x)
+    return y if x.is_contiguous() else torch.where((x > 1) & (x < 1.5), y * 1.01, y)
+
+def overflows_early(x):
+    y = torch.exp(x)
+    return torch.where((x > 88) & (x.dtype == torch.float32), torch.full_like(y, float("inf")), y)
+
+def nan_inside(x):
+    y = torch.exp(x)
+    return torch.where((x > -2) & (x < -1) & (x.dtype != torch.float64), torch.full_like(y, float("nan")), y)
+
+def near_a_zero(x):
+    """A correct function whose last digits are lost near its zero: nothing is wrong."""
+    return torch.log(x)
+
+def large_arguments(x):
+    """Its argument is reduced in its own type: the last digit of a large one decides, and nothing is wrong."""
+    return torch.sin(x * 0.75)
+
+def ends_the_process(x):
+    if x.dtype == torch.float16:
+        os.abort()
+    return torch.exp(x)
+
+def tanh(x):
+    """Not odd."""
+    return torch.where(x < -0.5, torch.tanh(x) * 0.9, torch.tanh(x))
+
+def sums(x):
+    return x.sum()
+"#;
+
+fn swept(python: &Path, folder: &Path, functions: &[&str], dtype: &str) -> Report {
+    let options = Options {
+        python: python.to_owned(),
+        library: "torch".into(),
+        functions: functions
+            .iter()
+            .map(|name| format!("planted_sweep.{name}"))
+            .collect(),
+        dtypes: vec![dtype.to_owned()],
+        count: 50_000,
+        timeout: Duration::from_secs(300),
+        search: vec![folder.to_owned()],
+    };
+    sweep(&options, |_| {}).expect("the sweep runs")
+}
+
+fn kinds(report: &Report, name: &str) -> Vec<(String, f64, f64)> {
+    let name = format!("planted_sweep.{name}");
+    let profile = report.profiles.iter().find(|it| it.function == name);
+    let number = |text: &str| text.parse::<f64>().expect("a number");
+    profile
+        .unwrap_or_else(|| panic!("{name} was not swept: {report:?}"))
+        .findings
+        .iter()
+        .map(|it| (it.kind.clone(), number(&it.from), number(&it.to)))
+        .collect()
+}
+
+#[test]
+fn planted_defects_are_intervals_and_correct_twins_are_silent() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("planted_sweep.py"), PLANTED).unwrap();
+    let functions = [
+        "right",
+        "wrong_between",
+        "wrong_when_strided",
+        "overflows_early",
+        "nan_inside",
+        "near_a_zero",
+        "large_arguments",
+        "tanh",
+        "sums",
+    ];
+    let report = swept(&python, folder.path(), &functions, "float32");
+    for silent in ["right", "near_a_zero", "large_arguments"] {
+        assert_eq!(kinds(&report, silent), [], "{silent}");
+    }
+    for (name, kind, low, high) in [
+        (
+            "wrong_between",
+            "far from the result in a wider type",
+            3.0,
+            4.0,
+        ),
+        (
+            "wrong_when_strided",
+            "vector and strided code disagree",
+            1.0,
+            1.5,
+        ),
+        (
+            "overflows_early",
+            "another class than in a wider type",
+            88.0,
+            88.8,
+        ),
+        (
+            "nan_inside",
+            "another class than in a wider type",
+            -2.0,
+            -1.0,
+        ),
+        ("tanh", "not odd", -1e30, 1e39),
+    ] {
+        let found = kinds(&report, name);
+        assert!(!found.is_empty(), "{name}");
+        let one = found.iter().find(|it| it.0 == kind);
+        let (_, from, to) = one.unwrap_or_else(|| panic!("{name}: {found:?}"));
+        assert!(
+            low <= *from && *to <= high || name == "tanh",
+            "{name}: {found:?}"
+        );
+    }
+    let skipped: Vec<&str> = report
+        .skipped
+        .iter()
+        .map(|it| it.function.as_str())
+        .collect();
+    assert_eq!(
+        skipped,
+        ["planted_sweep.sums"],
+        "no function of each element"
+    );
+}
+
+#[test]
+fn a_function_that_ends_the_process_is_noted_and_the_next_is_swept() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("planted_sweep.py"), PLANTED).unwrap();
+    let report = swept(
+        &python,
+        folder.path(),
+        &["ends_the_process", "right"],
+        "float16",
+    );
+    let crashed: Vec<&str> = report
+        .crashes
+        .iter()
+        .map(|it| it.function.as_str())
+        .collect();
+    assert_eq!(crashed, ["planted_sweep.ends_the_process"]);
+    assert!(report.crashes[0].how.contains("signal: 6"), "{report:?}");
+    assert_eq!(kinds(&report, "right"), []);
+    let profile = &report.profiles[0];
+    assert!(
+        profile.worst.is_some_and(|worst| worst < 1.0),
+        "{profile:?}"
+    );
+    assert_eq!(
+        profile.elements, 63_490,
+        "all numbers of the type, NaN aside"
+    );
+}

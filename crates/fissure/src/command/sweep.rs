@@ -1,0 +1,177 @@
+//! `fissure sweep`: functions that act on each element by itself, over whole ranges of numbers.
+
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use std::{fs, io};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use fissure_sweep::{Event, Finding, Options, Profile, Report};
+
+use crate::exit_status::{ExitStatus, usage};
+use crate::target::{self, TargetArgs};
+
+const LIBRARIES: [&str; 4] = ["torch", "numpy", "tensorflow", "jax"];
+
+/// Sweep elementwise functions over whole ranges of numbers, and measure how accurate they are
+///
+/// Every number of 16-bit types, a stratified share of wider ones and dense windows around special points, against
+/// the same function in a wider type, with gaps between the elements, alone, and against what the table of functions
+/// says (range, symmetry, order). A finding is an interval. docs/sweep.md says what counts as wrong.
+#[derive(Args, Debug)]
+pub struct SweepArgs {
+    /// A library (every elementwise function that Fissure knows of it), or functions by name: torch.exp
+    #[arg(required = true, value_name = "LIBRARY|FUNCTION")]
+    targets: Vec<String>,
+
+    /// Element types, separated by commas [default: float16,bfloat16,float32]
+    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
+    dtypes: Vec<String>,
+
+    /// Elements of types with more than 16 bits, the windows aside
+    #[arg(long, value_name = "N", default_value_t = 1 << 22)]
+    count: u64,
+
+    /// The library whose tensors functions of your own take
+    #[arg(long, value_name = "LIBRARY")]
+    library: Option<String>,
+
+    /// Seconds for one function and type
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    timeout: u64,
+
+    /// Write everything as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write the tables as Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+pub fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
+    let root = args.targets[0].split('.').next().unwrap_or_default();
+    let library = args.library.as_deref().unwrap_or(root);
+    if !LIBRARIES.contains(&library) {
+        return Err(usage(format!(
+            "{library} has no elementwise functions that can be swept; --library names the library whose tensors \
+             they take: {}",
+            LIBRARIES.join(", ")
+        )));
+    }
+    let functions: Vec<String> = (args.targets.iter())
+        .filter(|name| name.contains('.'))
+        .cloned()
+        .collect();
+    let mut dtypes = args.dtypes.clone();
+    if dtypes.is_empty() {
+        dtypes = ["float16", "bfloat16", "float32"].map(str::to_owned).into();
+        // NumPy has none.
+        dtypes.retain(|name| library != "numpy" || name != "bfloat16");
+    }
+    let options = Options {
+        python: target::resolve(&args.target, library)?.python,
+        library: library.to_owned(),
+        functions,
+        dtypes,
+        count: args.count,
+        timeout: Duration::from_secs(args.timeout),
+        search: std::env::current_dir().into_iter().collect(),
+    };
+    println!("function                                 type      largest error (ulp)  seconds");
+    let report =
+        fissure_sweep::sweep(&options, show).map_err(|error| anyhow!("failed to {error}"))?;
+    write(&args, &report).context("failed to write the report")?;
+    summary(&report);
+    let wrong = !report.crashes.is_empty() || report.findings().next().is_some();
+    Ok(match wrong {
+        true => ExitStatus::Findings.into(),
+        false => ExitStatus::NoFinding.into(),
+    })
+}
+
+fn show(event: Event<'_>) {
+    match event {
+        Event::Swept(profile) => {
+            println!("{}", line(profile));
+            for finding in &profile.findings {
+                println!("{}", lines(finding));
+            }
+        }
+        Event::Crashed(crash) => {
+            println!(
+                "{:<40} {:<9} CRASH: {}",
+                crash.function, crash.dtype, crash.how
+            );
+        }
+    }
+}
+
+fn line(profile: &Profile) -> String {
+    let error = profile.worst.map_or("-".to_owned(), |error| match error {
+        error if error < 1e5 => format!("{error:.2}"),
+        error => format!("{error:.1e}"),
+    });
+    let place = profile.worst_at.as_deref().unwrap_or("");
+    format!(
+        "{:<40} {:<9} {error:>10} at {place:<24} {:>6.2}",
+        profile.function, profile.dtype, profile.seconds
+    )
+}
+
+fn lines(finding: &Finding) -> String {
+    let further = match finding.further {
+        0 => String::new(),
+        further => format!(", and {further} further intervals"),
+    };
+    let also = match finding.also.join(", ") {
+        also if also.is_empty() => also,
+        also => format!("; {also}"),
+    };
+    format!(
+        "    {}{also}: from {} to {} ({} elements{further})\n      {} gives {}, not {}\n      {}",
+        finding.kind,
+        finding.from,
+        finding.to,
+        finding.count,
+        finding.value,
+        finding.observed,
+        finding.expected,
+        finding.script
+    )
+}
+
+fn write(args: &SweepArgs, report: &Report) -> io::Result<()> {
+    if let Some(path) = &args.json {
+        fs::write(path, serde_json::to_string_pretty(report)?)?;
+    }
+    if let Some(path) = &args.markdown {
+        fs::write(path, report.markdown())?;
+    }
+    Ok(())
+}
+
+fn summary(report: &Report) {
+    let wrong: Vec<&str> = (report.profiles.iter())
+        .filter(|profile| !profile.findings.is_empty())
+        .map(|profile| profile.function.as_str())
+        .collect();
+    let mut functions = wrong.clone();
+    functions.dedup();
+    println!(
+        "\n{} {}: {} sweeps, {} intervals in {} functions, {} crashes, {} skipped",
+        report.library,
+        report.version,
+        report.profiles.len(),
+        report.findings().count(),
+        functions.len(),
+        report.crashes.len(),
+        report.skipped.len()
+    );
+}

@@ -1,0 +1,91 @@
+"""`python -m fissure_sweep`: reads what to sweep as JSON from standard input, writes one JSON object per line."""
+
+import importlib
+import json
+import os
+import sys
+import time
+import warnings
+
+
+def main():
+    settings = json.loads(sys.stdin.read())
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    warnings.simplefilter("ignore")
+    # What the library prints must not end up between the lines of the report.
+    told = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def tell(**fields):
+        told.write(json.dumps(fields) + "\n")
+        told.flush()
+
+    try:
+        from fissure_sweep.backends import BACKENDS
+
+        backend = BACKENDS[settings["library"]]()
+    except ImportError as error:
+        tell(event="failed", message="%s: the sweep needs the library and NumPy" % error)
+        return
+    tell(event="began", version=str(getattr(backend.library, "__version__", "?")))
+    from fissure_worker import functions
+
+    table = functions.Table(settings["table"])
+    for path in settings["functions"] or offered(table, backend):
+        for dtype in settings["dtypes"] or backend.dtypes:
+            if [path, dtype] in settings["done"]:
+                continue
+            tell(event="begins", function=path, dtype=dtype)
+            one(backend, table, path, dtype, settings["count"], tell)
+    tell(event="ended")
+
+
+def offered(table, backend):
+    """Every function of the table that acts on each element of one tensor, by its first name that is there."""
+    found = []
+    for function in table.functions:
+        names = function.row.get(backend.name, ())
+        if function.elementwise == 1:
+            found += [name for name in names if resolve(name) is not None][:1]
+    return found
+
+
+def resolve(path):
+    module, _, name = path.rpartition(".")
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        outer, _, inner = module.rpartition(".")
+        try:
+            found = getattr(importlib.import_module(outer), inner, None)
+        except (ImportError, ValueError):
+            return None
+    return getattr(found, name, None)
+
+
+def one(backend, table, path, dtype, count, tell):
+    from fissure_sweep import profile, values
+
+    function = resolve(path)
+    if function is None:
+        tell(event="skipped", function=path, dtype=dtype, reason="there is no such function")
+        return
+    begin = time.perf_counter()
+    try:
+        bits = values.patterns(dtype, count)
+        sweep = profile.Sweep(backend, function, path, dtype, bits, table.find(path, function))
+        if sweep.y.shape != sweep.x.shape:
+            tell(event="skipped", function=path, dtype=dtype, reason="it does not act on each element by itself")
+            return
+        facts, findings = profile.profile(sweep)
+    except Exception as error:
+        # The library has no kernel of this type, or the function takes other arguments: it says so.
+        tell(event="skipped", function=path, dtype=dtype, reason="%s: %s" % (type(error).__name__, str(error)[:200]))
+        return
+    seconds = time.perf_counter() - begin
+    tell(event="swept", function=path, dtype=dtype, seconds=seconds, findings=findings, **facts)
+
+
+if __name__ == "__main__":
+    main()

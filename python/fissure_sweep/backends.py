@@ -1,0 +1,126 @@
+"""Tensors of each library from NumPy arrays and back, for the element types that a sweep knows."""
+
+import importlib
+
+import numpy
+
+#: Types of 16 bits are made from their bits, because NumPy has no `bfloat16`.
+BITS = {"float16": numpy.uint16, "bfloat16": numpy.uint16, "float32": numpy.uint32, "float64": numpy.uint64}
+
+
+class Backend:
+    """One library. `values` are arrays of float64, in which every narrower number is exact."""
+
+    name = ""
+    dtypes = ("float16", "bfloat16", "float32", "float64")
+
+    def __init__(self):
+        self.library = importlib.import_module(self.name)
+
+    def tensor(self, bits, dtype):
+        """A tensor with these bit patterns."""
+        raise NotImplementedError
+
+    def values(self, tensor):
+        """Its elements in float64."""
+        return numpy.asarray(tensor).astype("float64")
+
+    def wide(self, values):
+        """A tensor of float64."""
+        return self.tensor(values.astype("float64").view("uint64"), "float64")
+
+    def strided(self, tensor):
+        """The same elements with gaps between them, or None where the library has no such thing."""
+        return None
+
+    #: Statement that makes `x` of one number sixteen times.
+    make = ""
+    #: What is done to `x` by the other side of a comparison.
+    others = {}
+
+    def script(self, path, dtype, value, other):
+        """A line that shows one element, and what it is compared with."""
+        make = self.make % {"value": literal(value), "dtype": dtype}
+        return "%s; print(%s(x)[0], %s(%s)[0])" % (make, path, path, self.others[other])
+
+
+class Torch(Backend):
+    name = "torch"
+    make = "import torch; x = torch.full((16,), %(value)s, dtype=torch.%(dtype)s)"
+    others = {"wide": "x.double()", "strided": "torch.stack([x, x], -1)[:, 0]", "alone": "x[:1]", "negative": "-x"}
+
+    def __init__(self):
+        Backend.__init__(self)
+        self.library.set_num_threads(1)
+
+    def tensor(self, bits, dtype):
+        torch = self.library
+        signed = {2: "int16", 4: "int32", 8: "int64"}[bits.dtype.itemsize]
+        made = torch.from_numpy(bits.view(signed).copy())
+        return made.view(getattr(torch, dtype))
+
+    def values(self, tensor):
+        return tensor.detach().to(self.library.float64).numpy()
+
+    def strided(self, tensor):
+        return self.library.stack([tensor, tensor], -1)[..., 0]
+
+
+class Numpy(Backend):
+    name = "numpy"
+    make = "import numpy; x = numpy.full(16, %(value)s, '%(dtype)s')"
+    others = {"wide": "x.astype('longdouble')", "strided": "numpy.repeat(x, 2)[::2]", "alone": "x[:1]", "negative": "-x"}
+    dtypes = ("float16", "float32", "float64")
+
+    def tensor(self, bits, dtype):
+        return bits.view(dtype)
+
+    def strided(self, tensor):
+        return numpy.repeat(tensor, 2)[::2]
+
+    def wide(self, values):
+        """The extended type of the processor is the reference of float64 too."""
+        return values.astype("longdouble")
+
+
+class Narrow(Backend):
+    """Libraries that bring NumPy types of 16 bits along."""
+
+    def array(self, bits, dtype):
+        if dtype == "bfloat16":
+            return bits.view(importlib.import_module("ml_dtypes").bfloat16)
+        return bits.view(dtype)
+
+
+class Jax(Narrow):
+    name = "jax"
+    make = (
+        "import jax; jax.config.update('jax_enable_x64', True); import jax.numpy; "
+        "x = jax.numpy.full(16, %(value)s, '%(dtype)s')"
+    )
+    others = {"wide": "x.astype('float64')", "alone": "x[:1]", "negative": "-x"}
+
+    def __init__(self):
+        Backend.__init__(self)
+        self.library.config.update("jax_enable_x64", True)
+
+    def tensor(self, bits, dtype):
+        return importlib.import_module("jax.numpy").asarray(self.array(bits, dtype))
+
+
+class Tensorflow(Narrow):
+    name = "tensorflow"
+    make = "import tensorflow; x = tensorflow.fill([16], tensorflow.constant(%(value)s, '%(dtype)s'))"
+    others = {"wide": "tensorflow.cast(x, 'float64')", "alone": "x[:1]", "negative": "-x"}
+
+    def tensor(self, bits, dtype):
+        return self.library.constant(self.array(bits, dtype))
+
+
+BACKENDS = {backend.name: backend for backend in (Torch, Numpy, Jax, Tensorflow)}
+
+
+def literal(value):
+    """A number as Python reads it back."""
+    value = float(value)
+    return "float(%r)" % str(value) if value != value or abs(value) == float("inf") else repr(value)

@@ -1,0 +1,241 @@
+"""One function in one element type: its accuracy, and intervals in which it is wrong.
+
+What counts as wrong is in `docs/sweep.md`; the bounds are here.
+"""
+
+import numpy
+
+from fissure_sweep import values as numbers
+
+#: Units in the last place that an element may be off; types of 16 bits are computed in a wider one and rounded.
+ALLOWED = {"float16": 4.0, "bfloat16": 4.0, "float32": 64.0, "float64": 64.0}
+#: Rounding of the argument that is forgiven: near a zero, or where the function is steep, the last digits of
+#: the argument decide.
+CONDITION = 8.0
+#: Results this close to the largest number may overflow.
+NEARLY = 1.0 - 1e-3
+#: What a script compares with, by kind of finding; a wider type without an entry.
+OTHERS = {
+    "vector and strided code disagree": "strided",
+    "an element alone and in a row disagree": "alone",
+    "not odd": "negative",
+    "not even": "negative",
+}
+#: Elements that are called alone, those that look worst among them.
+ALONE = 128
+#: Intervals that are told of one question.
+MOST = 4
+#: Elements between two wrong ones that still belong to one interval.
+GAP = 64
+
+
+class Sweep:
+    """What one function gives for one set of numbers."""
+
+    def __init__(self, backend, function, path, dtype, bits, facts):
+        self.backend = backend
+        self.function = function
+        self.path = path
+        self.dtype = dtype
+        self.bits = bits
+        #: The row of the table of functions, or None.
+        self.facts = facts
+        self.x = numbers.values_of(bits, dtype)
+        self.y = self.run(backend.tensor(bits, dtype))
+        self.r = self.reference(self.x)
+        self.unit = None if self.r is None else numbers.unit(self.r, dtype)
+
+    def run(self, tensor):
+        return self.backend.values(self.function(tensor)).astype("float64")
+
+    def reference(self, x):
+        """The function in a wider type; None for the widest."""
+        if self.dtype == "float64" and self.backend.name != "numpy":
+            return None
+        try:
+            result = self.function(self.backend.wide(x))
+        except Exception:
+            return None
+        return self.backend.values(result).astype("float64")
+
+    def explained(self, chosen):
+        """Which of some elements are off by no more than a last digit of the argument makes, or have a reference
+        that its own last digit moves: a period, a pole or a zero is near."""
+        x, y, r = self.x[chosen], self.y[chosen], self.r[chosen]
+        spacing = numbers.unit(x, self.dtype)
+        step = numpy.zeros(len(x))
+        with numpy.errstate(all="ignore"):
+            # No simple fractions: a periodic function would be where it was.
+            for share in (-0.318, 0.137, 0.482):
+                moved = abs(self.reference(x + share * spacing) - r)
+                step = numpy.maximum(step, numpy.where(numpy.isfinite(moved), moved, 0.0))
+            wobble = abs(self.reference(x * (1.0 + 2.0**-52)) - r)
+            return (abs(y - r) <= CONDITION * step) | ~(wobble <= 0.25 * self.unit[chosen])
+
+
+def profile(sweep):
+    """Accuracy as plain data, and findings."""
+    facts = {"elements": int(len(sweep.x))}
+    # What two code paths disagree about says more than that one of them is wrong.
+    findings = between_paths(sweep)
+    if sweep.r is not None:
+        accuracy, wrong = against_reference(sweep)
+        facts.update(accuracy)
+        findings += wrong
+    if sweep.facts is not None:
+        findings += promises(sweep)
+    return facts, once(findings)
+
+
+def once(findings):
+    """One cause, one finding: what lies in an interval that was told already is named there."""
+    kept = []
+    for finding in findings:
+        low, high = float(finding["from"]), float(finding["to"])
+        for other in kept:
+            if low <= float(other["to"]) and high >= float(other["from"]):
+                if finding["kind"] not in [other["kind"]] + other["also"]:
+                    other["also"].append(finding["kind"])
+                break
+        else:
+            kept.append(dict(finding, also=[]))
+    return kept
+
+
+def against_reference(sweep):
+    x, y, r = sweep.x, sweep.y, sweep.r
+    largest = numbers.LARGEST[sweep.dtype]
+    smallest = 2.0 ** numbers.FORMATS[sweep.dtype][1]
+    # Below this something on the way may have been no normal number.
+    low = smallest * 1024.0
+    with numpy.errstate(all="ignore"):
+        both = numpy.isfinite(y) & numpy.isfinite(r) & (abs(r) <= largest)
+        error = numpy.where(both, abs(y - r) / sweep.unit, 0.0)
+        # A number in place of an infinity, a NaN in place of a number, and the other way round.
+        overflown = numpy.isinf(y) & (abs(r) > NEARLY * largest) & (numpy.sign(y) == numpy.sign(r))
+        saturated = numpy.isfinite(y) & (abs(r) > NEARLY * largest) & (abs(y) > NEARLY * largest)
+        same = (numpy.isnan(y) & numpy.isnan(r)) | both | overflown | saturated
+        # An argument below the normal numbers may be taken for zero.
+        same |= abs(x) < smallest
+        vanished = both & (y == 0.0) & (abs(r) >= low)
+        # Its last digits decide between a number and an infinity: the edge of a domain or a pole.
+        doubtful = numpy.isfinite(y) != numpy.isfinite(r)
+        if doubtful.any():
+            spacing = numbers.unit(x, sweep.dtype)
+            for side in (-0.75, 0.75):
+                near = sweep.reference(x + side * spacing)
+                same |= doubtful & (numpy.isnan(near) == numpy.isnan(y)) & (
+                    numpy.isinf(near) | (abs(near) > NEARLY * largest) | (numpy.isfinite(y)))
+        far = both & (error > ALLOWED[sweep.dtype]) & (abs(r) >= low)
+        doubtful = numpy.flatnonzero(both & (error > 1.0))
+        if len(doubtful):
+            explained = doubtful[sweep.explained(doubtful)]
+            far[explained] = False
+            error[explained] = 0.0
+    # Told without what an argument's last digit explains, and without results below the normal numbers.
+    ordinary = both & (abs(r) >= smallest) & (abs(x) >= smallest)
+    counted = numpy.where(ordinary, error, 0.0)
+    worst = int(counted.argmax()) if len(counted) else 0
+    total = max(1, int(ordinary.sum()))
+    accuracy = {
+        "worst": float(counted[worst]) if len(counted) else 0.0,
+        "worst_at": repr(float(x[worst])) if len(counted) else "0.0",
+        "above": {str(bound): float((counted > bound).sum()) / total for bound in (1, 2, 4, 16)},
+        "classes": int((~same).sum()),
+    }
+    findings = intervals(sweep, ~same, "another class than in a wider type", r)
+    findings += intervals(sweep, vanished & same & (abs(x) >= smallest), "zero for a normal number", r)
+    findings += intervals(sweep, far & ~vanished, "far from the result in a wider type", r, error)
+    return accuracy, findings
+
+
+def differ(first, second, unit, dtype):
+    """Where two results of one type are not about the same."""
+    smallest = 2.0 ** numbers.FORMATS[dtype][1]
+    with numpy.errstate(all="ignore"):
+        kinds = (numpy.isnan(first) != numpy.isnan(second)) | (numpy.isinf(first) != numpy.isinf(second))
+        both = numpy.isfinite(first) & numpy.isfinite(second)
+        far = (abs(first - second) > ALLOWED[dtype] * unit) & (abs(first) + abs(second) > smallest * 1024.0)
+        return kinds | (both & far)
+
+
+def between_paths(sweep):
+    """The same elements with gaps between them, and alone."""
+    unit = numbers.unit(sweep.y, sweep.dtype)
+    tensor = sweep.backend.tensor(sweep.bits, sweep.dtype)
+    strided = sweep.backend.strided(tensor)
+    if strided is not None:
+        other = sweep.run(strided)
+        found = intervals(sweep, differ(sweep.y, other, unit, sweep.dtype), "vector and strided code disagree", other)
+        if found:
+            return found
+    chosen = numpy.unique(numpy.linspace(0, len(sweep.x) - 1, ALONE).astype("int64"))
+    if sweep.r is not None:
+        with numpy.errstate(all="ignore"):
+            error = abs(sweep.y - sweep.r) / sweep.unit
+        error[~numpy.isfinite(error)] = 0.0
+        chosen = numpy.unique(numpy.concatenate([chosen, error.argsort()[-ALONE:]]))
+    other = sweep.y.copy()
+    for index in chosen:
+        alone = sweep.backend.tensor(sweep.bits[index : index + 1].copy(), sweep.dtype)
+        other[index] = sweep.run(alone)[0]
+    return intervals(sweep, differ(sweep.y, other, unit, sweep.dtype), "an element alone and in a row disagree", other)
+
+
+def promises(sweep):
+    """Range, symmetry and order from the table of functions."""
+    x, y = sweep.x, sweep.y
+    findings = []
+    with numpy.errstate(all="ignore"):
+        unit = numbers.unit(y, sweep.dtype)
+        if sweep.facts.range is not None:
+            low, high = sweep.facts.range
+            edge = numbers.unit(numpy.array([low if abs(low) < 1e300 else 1.0, high if abs(high) < 1e300 else 1.0]),
+                                sweep.dtype)
+            outside = (y < low - 4 * edge[0]) | (y > high + 4 * edge[1])
+            # At a pole the sign of zero decides the side.
+            outside &= ~((x == 0.0) & numpy.isinf(y))
+            bound = numpy.clip(y, low, high)
+            findings += intervals(sweep, outside, "outside its range", bound)
+        properties = sweep.facts.properties
+        for parity, sign in (("odd", -1.0), ("even", 1.0)):
+            if parity in properties:
+                flipped = sweep.bits ^ (sweep.bits.dtype.type(1) << sweep.bits.dtype.type(8 * sweep.bits.itemsize - 1))
+                mirrored = sign * sweep.run(sweep.backend.tensor(flipped, sweep.dtype))
+                findings += intervals(sweep, differ(y, mirrored, unit, sweep.dtype), "not %s" % parity, mirrored)
+        if "rising" in properties:
+            finite = numpy.flatnonzero(~numpy.isnan(y))
+            before, after = y[finite[:-1]], y[finite[1:]]
+            falls = after < before - 4 * numbers.unit(before, sweep.dtype)
+            wrong = numpy.zeros(len(x), dtype=bool)
+            wrong[finite[1:][falls]] = True
+            expected = y.copy()
+            expected[finite[1:]] = before
+            findings += intervals(sweep, wrong, "falls where it must not", expected)
+    return findings
+
+
+def intervals(sweep, wrong, kind, expected, weight=None):
+    """Findings: each an interval of neighbouring wrong elements, with its worst one."""
+    places = numpy.flatnonzero(wrong)
+    if not len(places):
+        return []
+    groups = numpy.split(places, numpy.flatnonzero(numpy.diff(places) > GAP) + 1)
+    groups.sort(key=len, reverse=True)
+    found = []
+    for group in groups[:MOST]:
+        worst = group[weight[group].argmax()] if weight is not None else group[len(group) // 2]
+        found.append(
+            {
+                "kind": kind,
+                "from": repr(float(sweep.x[group[0]])),
+                "to": repr(float(sweep.x[group[-1]])),
+                "count": int(len(group)),
+                "value": repr(float(sweep.x[worst])),
+                "observed": repr(float(sweep.y[worst])),
+                "expected": repr(float(expected[worst])),
+                "script": sweep.backend.script(sweep.path, sweep.dtype, sweep.x[worst], OTHERS.get(kind, "wide")),
+            }
+        )
+    found[-1]["further"] = max(0, len(groups) - MOST)
+    return found
