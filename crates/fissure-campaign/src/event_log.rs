@@ -2,9 +2,11 @@
 //!
 //! JSON lines, compressed: the file is a sequence of whole zstd frames, each holding whole lines,
 //! so `zstd -dc events.zst` prints it at any time. The first line of a run says the version of the
-//! format. A process that dies while it writes leaves at most one torn frame at the end, which the
-//! next one to open the log cuts off; everything before it is good.
+//! format. Every frame carries a checksum. A process that dies while it writes leaves at most one torn
+//! frame at the end, which the next one to open the log cuts off after it kept a copy; a frame that is
+//! damaged elsewhere is skipped, what follows it is read, and readers are told ([`Damage`]).
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +21,32 @@ pub const EVENTS_FILE: &str = "events.zst";
 const PATIENCE: Duration = Duration::from_secs(1);
 const FRAME_BYTES: usize = 64 << 10;
 const LEVEL: i32 = 3;
+/// No frame holds more: a small file cannot ask for all memory.
+const MOST_BYTES: usize = 64 << 20;
+const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// What was cut off the end of a log, until the run is done.
+const CUT_FILE: &str = "events.zst.cut";
+
+/// A part of a log that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Bytes of the file.
+    pub from: u64,
+    pub to: u64,
+    /// Events that are known before it.
+    pub after_event: u64,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "bytes {} to {} of {EVENTS_FILE} are damaged: what happened after event {} is missing, up to \
+             about a second of the run",
+            self.from, self.to, self.after_event
+        )
+    }
+}
 
 /// The log, open for appending.
 #[derive(Debug)]
@@ -43,8 +71,13 @@ impl EventLog {
             .open(&path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let (_, good) = whole_frames(&bytes);
+        let mut good = 0;
+        for frame in Frames::new(&bytes) {
+            good = frame.end;
+        }
         if good < bytes.len() {
+            // Should it be more than what a dead writer left, it is not gone.
+            std::fs::write(folder.join(CUT_FILE), &bytes[good..])?;
             file.set_len(good as u64)?;
         }
         Ok(EventLog {
@@ -77,7 +110,14 @@ impl EventLog {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let frame = zstd::bulk::compress(&self.waiting, LEVEL)?;
+        if self.waiting.len() > MOST_BYTES {
+            self.waiting.clear();
+            let problem = "an event is larger than a log can hold";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+        }
+        let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+        compressor.include_checksum(true)?;
+        let frame = compressor.compress(&self.waiting)?;
         if let Err(error) = self.file.write_all(&frame) {
             // What comes after half a frame could not be read. If this fails too, the next one to
             // open the log cuts it off.
@@ -87,6 +127,15 @@ impl EventLog {
         self.good += frame.len() as u64;
         self.waiting.clear();
         Ok(())
+    }
+
+    /// The run is done, and all of it is here: a copy of what was cut off is of no more use.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.sync()?;
+        match std::fs::remove_file(self.path.with_file_name(CUT_FILE)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Everything appended so far survives the machine.
@@ -111,6 +160,7 @@ pub struct EventReader {
     read: u64,
     /// Lines that were given out.
     lines: u64,
+    damage: Vec<Damage>,
 }
 
 impl EventReader {
@@ -119,7 +169,13 @@ impl EventReader {
             path: folder.join(EVENTS_FILE),
             read: 0,
             lines: 0,
+            damage: Vec::new(),
         }
+    }
+
+    /// Parts that were skipped because they cannot be read.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
     }
 
     /// Calls `take` with every new record, in order. What is still being written waits for the next
@@ -137,14 +193,23 @@ impl EventReader {
         file.seek(SeekFrom::Start(self.read))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let (text, good) = whole_frames(&bytes);
-        self.read += good as u64;
-        for line in text.split(|byte| *byte == b'\n') {
-            if line.is_empty() {
-                continue;
+        let begin = self.read;
+        for frame in Frames::new(&bytes) {
+            if let Some(from) = frame.damaged_from {
+                self.damage.push(Damage {
+                    from: begin + from as u64,
+                    to: begin + frame.start as u64,
+                    after_event: self.lines,
+                });
             }
-            self.lines += 1;
-            take(parse(line, self.lines)?);
+            for line in frame.text.split(|byte| *byte == b'\n') {
+                if line.is_empty() {
+                    continue;
+                }
+                self.lines += 1;
+                take(parse(line, self.lines)?);
+            }
+            self.read = begin + frame.end as u64;
         }
         Ok(())
     }
@@ -162,38 +227,82 @@ fn parse<T: DeserializeOwned>(line: &[u8], number: u64) -> io::Result<T> {
     })
 }
 
-/// Every record of a run folder's log, in order. A torn end is left out; a line that cannot be
-/// understood is an error.
+/// Every record of a run folder's log, in order. A torn end and damaged parts are left out; a line that
+/// cannot be understood is an error.
 pub fn read_events<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<T>> {
-    let path = folder.join(EVENTS_FILE);
-    let (text, _) = whole_frames(&std::fs::read(&path)?);
-    text.split(|byte| *byte == b'\n')
-        .zip(1..)
-        .filter(|(line, _)| !line.is_empty())
-        .map(|(line, number)| parse(line, number))
-        .collect()
+    Ok(read_events_and_damage(folder)?.0)
 }
 
-/// The text of all whole frames, and how many bytes they take.
-fn whole_frames(bytes: &[u8]) -> (Vec<u8>, usize) {
-    let mut text = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let before = text.len();
-        let read = zstd::stream::read::Decoder::with_buffer(rest).and_then(|decoder| {
-            let mut decoder = decoder.single_frame();
-            decoder.read_to_end(&mut text)?;
-            Ok(decoder.finish())
-        });
-        match read {
-            Ok(after) => rest = after,
-            Err(_) => {
-                text.truncate(before);
-                break;
+/// The same, and what is missing.
+pub fn read_events_and_damage<T: DeserializeOwned>(
+    folder: &Path,
+) -> io::Result<(Vec<T>, Vec<Damage>)> {
+    let mut reader = EventReader::new(folder);
+    if !reader.path.is_file() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let mut found = Vec::new();
+    reader.read(|record| found.push(record))?;
+    Ok((found, reader.damage))
+}
+
+/// A frame that could be read.
+struct Frame {
+    text: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Where the damage begins that lies before it.
+    damaged_from: Option<usize>,
+}
+
+/// The frames of a log that can be read, in order. What is at the end and is none stays.
+struct Frames<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Frames<'a> {
+    fn new(bytes: &'a [u8]) -> Frames<'a> {
+        Frames { bytes, at: 0 }
+    }
+}
+
+impl Iterator for Frames<'_> {
+    type Item = Frame;
+
+    fn next(&mut self) -> Option<Frame> {
+        let from = self.at;
+        let mut start = from;
+        loop {
+            if let Some((text, length)) = frame(&self.bytes[start..]) {
+                self.at = start + length;
+                return Some(Frame {
+                    text,
+                    start,
+                    end: self.at,
+                    damaged_from: (start > from).then_some(from),
+                });
             }
+            // The next place where one could begin; frames are found by their first bytes.
+            let rest = self.bytes.get(start + 1..)?;
+            let next = rest.windows(4).position(|it| it == FRAME_MAGIC)?;
+            start += 1 + next;
         }
     }
-    (text, bytes.len() - rest.len())
+}
+
+/// The text of the frame that these bytes begin with, and how many they are.
+fn frame(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    if !bytes.starts_with(&FRAME_MAGIC) {
+        return None;
+    }
+    let length = zstd::zstd_safe::find_frame_compressed_size(bytes).ok()?;
+    let decoder = zstd::stream::read::Decoder::with_buffer(bytes.get(..length)?).ok()?;
+    let mut text = Vec::new();
+    // One more than allowed, to see that there is more.
+    let mut bounded = decoder.single_frame().take(MOST_BYTES as u64 + 1);
+    bounded.read_to_end(&mut text).ok()?;
+    (text.len() <= MOST_BYTES).then_some((text, length))
 }
 
 #[cfg(test)]
@@ -222,7 +331,7 @@ mod tests {
         log_of(folder.path(), 0..3);
         let path = folder.path().join(EVENTS_FILE);
         let whole = std::fs::read(&path).unwrap();
-        let second = whole_frames(&whole).1 / 3 * 2;
+        let second = Frames::new(&whole).nth(1).unwrap().end;
         for torn in second + 1..whole.len() {
             std::fs::write(&path, &whole[..torn]).unwrap();
             assert_eq!(read_events::<u64>(folder.path()).unwrap(), [0, 1], "{torn}");
@@ -269,5 +378,65 @@ mod tests {
         log.flush().unwrap();
         let error = read_events::<u64>(folder.path()).unwrap_err().to_string();
         assert!(error.contains("event 1"), "{error}");
+    }
+
+    #[test]
+    fn a_flipped_byte_costs_its_frame_and_nothing_else_and_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        log_of(folder.path(), 0..5);
+        let path = folder.path().join(EVENTS_FILE);
+        let whole = std::fs::read(&path).unwrap();
+        let ends: Vec<usize> = Frames::new(&whole).map(|frame| frame.end).collect();
+        let mut costly = 0;
+        for place in 0..ends[3] {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 0x10;
+            std::fs::write(&path, &bytes).unwrap();
+            let (read, damage) = read_events_and_damage::<u64>(folder.path()).unwrap();
+            let hit = ends.iter().filter(|end| **end <= place).count() as u64;
+            let mut kept: Vec<u64> = (0..5).filter(|number| *number != hit).collect();
+            if damage.is_empty() {
+                // A bit of the frame's header that means nothing.
+                kept = (0..5).collect();
+            } else {
+                assert_eq!(damage.len(), 1, "byte {place}");
+                assert_eq!(damage[0].after_event, hit, "byte {place}");
+                costly += 1;
+            }
+            assert_eq!(read, kept, "byte {place}");
+            // Who continues cuts nothing that can be read.
+            log_of(folder.path(), 9..10);
+            let continued = read_events::<u64>(folder.path()).unwrap();
+            assert_eq!(continued, [kept.as_slice(), &[9]].concat(), "byte {place}");
+        }
+        assert!(costly >= ends[3] - 4, "{costly} of {}", ends[3]);
+    }
+
+    #[test]
+    fn what_is_cut_off_is_kept_until_the_run_is_done() {
+        let folder = tempfile::tempdir().unwrap();
+        log_of(folder.path(), 0..3);
+        let path = folder.path().join(EVENTS_FILE);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 2]).unwrap();
+        let mut log = EventLog::open(folder.path()).unwrap();
+        let cut = folder.path().join(CUT_FILE);
+        assert!(whole[..whole.len() - 2].ends_with(&std::fs::read(&cut).unwrap()));
+        log.finish().unwrap();
+        assert!(!cut.exists());
+    }
+
+    #[test]
+    fn a_small_file_cannot_ask_for_all_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        log_of(folder.path(), 0..1);
+        let path = folder.path().join(EVENTS_FILE);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let bomb = zstd::bulk::compress(&vec![b'\n'; MOST_BYTES + 1], 19).unwrap();
+        assert!(bomb.len() < 100_000);
+        bytes.extend(bomb);
+        std::fs::write(&path, bytes).unwrap();
+        log_of(folder.path(), 1..2);
+        assert_eq!(read_events::<u64>(folder.path()).unwrap(), [0, 1]);
     }
 }

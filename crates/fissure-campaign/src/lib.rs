@@ -42,7 +42,7 @@ pub use behaviour::{BehaviourCounts, ConstraintEvidence, MutatorEvidence, Outcom
 pub use coverage::COVERAGE_FILE;
 pub use deny_list::{Denied, DenyList};
 pub use event::RunEvent;
-pub use event_log::{EVENTS_FILE, EventLog, EventReader, read_events};
+pub use event_log::{Damage, EVENTS_FILE, EventLog, EventReader, read_events};
 pub use fresh::{Facts, facts, run_fresh};
 pub use judging::JudgingOptions;
 pub use merge::{Merged, merge};

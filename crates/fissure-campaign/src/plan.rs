@@ -5,7 +5,7 @@
 //! another shard of it does.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use fissure_model::Spec;
@@ -16,6 +16,8 @@ use crate::StoreError;
 const PLAN_FILE: &str = "campaign.json";
 const SPECS_FILE: &str = "specs.zst";
 const LEVEL: i32 = 3;
+/// Specs of every function of the largest libraries take a few percent of this.
+const MOST_BYTES: u64 = 1 << 30;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CampaignPlan {
@@ -106,7 +108,13 @@ impl CampaignFolder {
     pub fn specs(&self) -> Result<Vec<Spec>, StoreError> {
         let path = self.path.join(SPECS_FILE);
         let read = || -> io::Result<Vec<Spec>> {
-            let json = zstd::stream::decode_all(fs::File::open(&path)?)?;
+            let mut json = Vec::new();
+            let decoder = zstd::stream::read::Decoder::new(fs::File::open(&path)?)?;
+            decoder.take(MOST_BYTES + 1).read_to_end(&mut json)?;
+            if json.len() as u64 > MOST_BYTES {
+                let problem = format!("it holds more than {} MiB", MOST_BYTES >> 20);
+                return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+            }
             Ok(serde_json::from_slice(&json)?)
         };
         read().map_err(StoreError::at("read", &path))

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fissure_generate::Wish;
 use fissure_model::OutcomeKind;
 
-use crate::event_log::read_events;
+use crate::event_log::{Damage, read_events_and_damage};
 use crate::record::{Record, outcome};
 use crate::{ApiSummary, EndReason};
 
@@ -21,6 +21,8 @@ pub struct Restored {
     pub flaky: u64,
     /// Seconds that earlier processes were at work.
     pub seconds: f64,
+    /// Parts of the log that cannot be read: what they told is done again.
+    pub damage: Vec<Damage>,
 }
 
 /// What of one API need not be done again.
@@ -80,7 +82,11 @@ impl RestoredLane {
 impl Restored {
     /// Reads the log of a run folder.
     pub fn read(folder: &Path) -> io::Result<Restored> {
-        Ok(Restored::of(read_events(folder)?))
+        let (records, damage) = read_events_and_damage(folder)?;
+        Ok(Restored {
+            damage,
+            ..Restored::of(records)
+        })
     }
 
     fn of(records: Vec<Record>) -> Restored {

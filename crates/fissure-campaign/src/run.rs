@@ -16,14 +16,15 @@ use std::time::{Duration, Instant};
 
 use fissure_coverage::CoverageError;
 use fissure_execute::{ExecuteError, Pool, ScriptOptions};
-use fissure_model::{Api, Spec};
+use fissure_model::{Api, Finding, Reproduction, Spec};
 use fissure_triage::{Collector, KnownIssues, Signature};
 
 use crate::clock::Clock;
 use crate::confirm::{ConfirmOptions, Confirmer};
 use crate::coverage::Coverage;
 use crate::lane::Lane;
-use crate::replayer::stored_findings;
+use crate::record::Record;
+use crate::replayer::{StoredFinding, stored_findings};
 use crate::restore::Restored;
 use crate::shrinker::{Shrinker, ShrinkerOptions};
 use crate::{
@@ -221,6 +222,24 @@ struct Run<'a> {
     found: Vec<Found>,
 }
 
+/// The line of a finding in the log.
+fn found_record(at: usize, finding: &Finding) -> Record {
+    let reproduction = finding.reproduction.unwrap_or(Reproduction {
+        failures: 0,
+        runs: 0,
+    });
+    Record::Found {
+        at,
+        api: finding.api.title.clone(),
+        id: finding.id.clone(),
+        kind: finding.verdict.kind,
+        number: finding.input.number,
+        failures: reproduction.failures,
+        runs: reproduction.runs,
+        note: finding.is_note(),
+    }
+}
+
 #[derive(Clone, Default)]
 struct Found {
     findings: Vec<String>,
@@ -230,11 +249,17 @@ struct Found {
 impl Run<'_> {
     /// Counts what an interrupted process had found.
     fn restore(&mut self) -> Result<(), CampaignError> {
-        for stored in stored_findings(self.folder.path()).map_err(CampaignError::Finding)? {
-            self.collector
-                .know(&stored.map_err(CampaignError::Finding)?.finding);
+        for damage in std::mem::take(&mut self.restored.damage) {
+            (self.observer)(RunEvent::Warning {
+                message: format!("{damage}; it is done again"),
+            });
         }
         self.summary.flaky = self.restored.flaky;
+        for stored in stored_findings(self.folder.path()).map_err(CampaignError::Finding)? {
+            let stored = stored.map_err(CampaignError::Finding)?;
+            self.collector.know(&stored.finding);
+            self.count_unlogged(&stored)?;
+        }
         for (at, id, note) in std::mem::take(&mut self.restored.found) {
             // The specs may have become fewer since.
             let Some(found) = self.found.get_mut(at) else {
@@ -249,6 +274,33 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A finding whose folder was written in the moment the process ended: what is on disk counts.
+    fn count_unlogged(&mut self, stored: &StoredFinding) -> Result<(), CampaignError> {
+        let finding = &stored.finding;
+        let logged = &mut self.restored.found;
+        if logged.iter().any(|(_, id, _)| *id == finding.id) {
+            return Ok(());
+        }
+        let position = self
+            .apis
+            .iter()
+            .position(|api| api.path == finding.api.path && api.title == finding.api.title);
+        let Some(at) = position else { return Ok(()) };
+        logged.push((at, finding.id.clone(), finding.is_note()));
+        let record = found_record(at, finding);
+        if let Record::Found {
+            failures,
+            runs,
+            note: false,
+            ..
+        } = record
+        {
+            self.summary.flaky += u64::from(failures < runs);
+        }
+        self.folder.append(&record)?;
+        Ok(self.folder.sync()?)
     }
 
     fn drive(&mut self) -> Result<RunSummary, CampaignError> {

@@ -132,7 +132,13 @@ impl RunFolder {
             interrupted: summary.interrupted,
         })?;
         self.sync()?;
-        self.write_json("summary.json", summary)
+        self.write_json("summary.json", summary)?;
+        if summary.interrupted {
+            return Ok(());
+        }
+        self.events
+            .finish()
+            .map_err(StoreError::at("write", self.events.path()))
     }
 
     fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), StoreError> {

@@ -6,6 +6,7 @@
 
 mod guard;
 mod metrics;
+mod pages;
 mod routes;
 
 use std::io;
@@ -73,6 +74,7 @@ struct Shared {
     /// `None` until the run begins.
     run: Mutex<Option<RunReader>>,
     seen: watch::Sender<Seen>,
+    pages: pages::Pages,
     token: Token,
     /// Only those with the token get an answer at all.
     closed: bool,
@@ -153,6 +155,7 @@ pub async fn serve(
         folder: server.folder,
         run: Mutex::new(run),
         seen: watch::Sender::new(Seen::default()),
+        pages: pages::Pages::default(),
         token: server.token,
         closed: !address.ip().is_loopback(),
         replayer: server.replayer,

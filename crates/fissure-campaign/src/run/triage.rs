@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use fissure_model::{Api, Finding, Intent, Reproduction};
 use fissure_triage::{Candidate, Replay, Signature};
 
-use super::{CampaignError, Run, Source};
+use super::{CampaignError, Run, Source, found_record};
 use crate::RunEvent;
-use crate::record::Record;
 use crate::replayer::{StoredFinding, replay_finding, stored_findings};
 use crate::shrinker::{ShrinkEvent, Shrinker};
 
@@ -164,16 +163,7 @@ impl Run<'_> {
             failures: 0,
             runs: 0,
         });
-        self.folder.append(&Record::Found {
-            at,
-            api: finding.api.title.clone(),
-            id: finding.id.clone(),
-            kind: finding.verdict.kind,
-            number: finding.input.number,
-            failures: reproduction.failures,
-            runs: reproduction.runs,
-            note: finding.is_note(),
-        })?;
+        self.folder.append(&found_record(at, &finding))?;
         self.folder.sync()?;
         let found = &mut self.found[at];
         if finding.is_note() {

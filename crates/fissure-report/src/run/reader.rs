@@ -309,6 +309,8 @@ impl RunReader {
         }
         self.run.findings.sort_by(|a, b| order(a).cmp(&order(b)));
         self.run.problems = self.broken.clone();
+        let damage = self.events.damage().iter();
+        self.run.problems.extend(damage.map(ToString::to_string));
         if self.unknown > 0 {
             self.run.problems.push(format!(
                 "{} events of the log are not understood: they are of a later version",

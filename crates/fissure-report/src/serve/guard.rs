@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Query, Request, State};
@@ -107,7 +108,11 @@ fn is_local(headers: &HeaderMap) -> bool {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
     };
-    name == "localhost" || name == "::1" || name.starts_with("127.")
+    // As an address: a name may begin with the digits of one.
+    name == "localhost"
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]
@@ -129,6 +134,10 @@ mod tests {
             ("localhost:1", true),
             ("[::1]:80", true),
             ("evil.example:8765", false),
+            ("127.evil.example", false),
+            ("127.0.0.1.evil.example:8765", false),
+            ("localhost.evil.example", false),
+            ("127.1.2.3", true),
             ("[2001:db8::1]:80", false),
         ] {
             let mut headers = HeaderMap::new();

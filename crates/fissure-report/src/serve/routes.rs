@@ -13,8 +13,10 @@ use tokio_stream::wrappers::WatchStream;
 use tokio_stream::{Stream, StreamExt};
 
 use super::guard::{Asked, guard, knows_token};
+use super::pages::Kept;
 use super::{Seen, Shared, metrics};
 use crate::html::{self, ApiRow, FindingDetail, FindingRow};
+use crate::run::Run;
 
 /// Requests with this header come from our page: another site's cannot set it.
 const OUR_HEADER: &str = "x-fissure";
@@ -45,17 +47,28 @@ fn not_begun() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, "the run has not begun").into_response()
 }
 
-async fn page(State(shared): State<Arc<Shared>>) -> Html<String> {
-    let page = shared.with_run(html::live_page);
-    Html(page.unwrap_or_else(|| WAITING.to_owned()))
+async fn page(State(shared): State<Arc<Shared>>) -> Response {
+    let page = built(&shared, |shared| &shared.pages.live, html::live_page).await;
+    page.unwrap_or_else(|| Html(WAITING).into_response())
 }
 
 /// The page to keep.
 async fn report(State(shared): State<Arc<Shared>>) -> Response {
-    match shared.with_run(html::page) {
-        Some(page) => Html(page).into_response(),
-        None => not_begun(),
-    }
+    let page = built(&shared, |shared| &shared.pages.report, html::page).await;
+    page.unwrap_or_else(not_begun)
+}
+
+/// A page, made once for each state of the run, away from the threads that answer.
+async fn built(
+    shared: &Arc<Shared>,
+    kept: fn(&Shared) -> &Kept,
+    make: fn(&Run) -> String,
+) -> Option<Response> {
+    let shared = Arc::clone(shared);
+    let page = tokio::task::spawn_blocking(move || kept(&shared).get(&shared, make));
+    let page = page.await.ok()??;
+    let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+    Some((html, page).into_response())
 }
 
 async fn counts(State(shared): State<Arc<Shared>>) -> Response {
