@@ -3,10 +3,12 @@
 //! Invariant: nothing that a file says is dropped silently. A value is either part of the spec or
 //! the subject of a [`Warning`] with file and line.
 
+mod changes;
 mod compare;
 mod document;
 mod dtype_config;
 mod error;
+mod extracted;
 mod grammar;
 mod hints;
 mod literal;
@@ -23,9 +25,11 @@ mod terms;
 pub mod text;
 mod yaml;
 
+pub use changes::{Change, changes};
 pub use compare::{Confirmation, compare};
 pub use dtype_config::{DtypeConfig, DtypeRow};
 pub use error::{Problem, SpecError, Warning};
+pub use extracted::{CONSTRAINT_KEYS, ExtractedFile, ExtractedParam};
 pub use fissure_model::{Kind, ParamHints};
 pub use grammar::{GrammarError, parse_expression, parse_ndim, parse_range, parse_shape};
 pub use hints::{hints, objects};

@@ -13,7 +13,8 @@ use crate::suspicion;
 use crate::terms::{parse_dtype, parse_structure, parse_tensor};
 use crate::yaml::{Node, NodeKind};
 
-const KEYS: [&str; 10] = [
+/// `evidence` is ours: where an extracted constraint comes from, for people and for the next extraction.
+const KEYS: [&str; 11] = [
     "descp",
     "doc_dtype",
     "default",
@@ -24,6 +25,7 @@ const KEYS: [&str; 10] = [
     "shape",
     "range",
     "enum",
+    "evidence",
 ];
 
 /// How a file lists a parameter.

@@ -1,7 +1,11 @@
-//! `fissure specs`: checks constraint files, shows one as understood.
+//! `fissure specs`: checks constraint files, shows one as understood, extracts them from an installed
+//! library, compares two sets.
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
 
+mod diff;
+mod discovery;
+mod extract;
 mod library;
 
 use std::fmt::Write as _;
@@ -16,6 +20,8 @@ use serde_json::json;
 
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::TargetArgs;
+use diff::DiffArgs;
+use extract::ExtractArgs;
 use library::{Resolution, resolve_titles};
 
 #[derive(Args, Debug)]
@@ -32,6 +38,13 @@ enum SpecsCommand {
     Check(CheckArgs),
     /// Print one spec as understood, and what the installed library says to it
     Show(ShowArgs),
+    /// Write a constraint file for each public callable of an installed library
+    ///
+    /// From operator schemas, registries, annotations, stubs, checks in the source and documentation
+    /// of the installed version. Each constraint has its evidence: where it comes from, how sure it is.
+    Extract(ExtractArgs),
+    /// Show what changed between two versions, or two folders, in what a library says it accepts
+    Diff(DiffArgs),
 }
 
 #[derive(Args, Debug)]
@@ -80,6 +93,8 @@ pub fn run(args: SpecsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         SpecsCommand::Check(args) => check(&args),
         SpecsCommand::Show(args) => show(&args),
+        SpecsCommand::Extract(args) => extract::extract(&args),
+        SpecsCommand::Diff(args) => diff::diff(&args),
     }
 }
 
