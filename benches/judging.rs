@@ -26,6 +26,7 @@ fn main() -> anyhow::Result<()> {
         oracles: comparing.iter().map(|it| it.name.to_owned()).collect(),
         price: comparing.iter().map(|it| it.price).sum(),
         share: profile.share,
+        time_share: None,
     };
     let folders = [root().join("benches/specs"), root().join("examples/specs")];
     let specs: Vec<Spec> = fissure_spec::load_paths(&folders)

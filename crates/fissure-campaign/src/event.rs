@@ -18,6 +18,8 @@ pub enum RunEvent<'a> {
         api: &'a Api,
         signature: &'a Signature,
     },
+    /// Its rules were learned, and its inputs are made of them from now on.
+    Learned { api: &'a Api, rules: usize },
     /// A batch came back.
     Progress {
         api: &'a Api,

@@ -1,23 +1,36 @@
 //! Which inputs of an API the comparing oracles look at.
 //!
 //! An oracle calls the API several times for one input, so judging every input would cost many
-//! times what running it does. The choice must be the same for every number of workers, so it
-//! cannot depend on the clock: plain calls earn credit, calls of oracles cost it, and inputs of
-//! kinds that were chosen least come first.
+//! times what running it does. In a run that ends by a count, the choice is the same for every
+//! number of workers and does not depend on the clock: plain calls earn credit, calls of oracles
+//! cost it. In a run that ends by the clock, judging gets a share of the workers' time, and what each
+//! oracle really costs decides how often it looks. Inputs of kinds that were chosen least come first.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
-use fissure_model::ConcreteInput;
+use fissure_model::{ConcreteInput, Execution};
 
 use crate::novelty::{Novelty, kind};
 
 /// Inputs that travel together. Judging one takes a millisecond or more, so few are enough.
 const BATCH: usize = 16;
 
-/// Inputs that an API may have judged before its plain calls have earned it: a short run should
-/// not end without any.
-const ADVANCE: u64 = 8;
+/// Inputs that an API has judged whatever that costs: a run should not end without any.
+const LEAST: u64 = 64;
+
+/// By the clock, those are spread over the first plain inputs, so that every API is reached soon: one
+/// of so many is judged.
+const SPREAD: u64 = 16;
+
+/// An oracle that takes longer than this for one input is expensive: it looks at few of the
+/// guaranteed inputs, and gets no more time than the others.
+const EXPENSIVE: Duration = Duration::from_millis(6);
+const LEAST_EXPENSIVE: u64 = 4;
+
+/// What judging one input takes, before anything was judged.
+const GUESS: Duration = Duration::from_millis(8);
 
 /// Inputs whose result asks for an oracle of its own (a NaN), per API and kind of input.
 const ASKED_PER_KIND: u32 = 3;
@@ -31,6 +44,8 @@ pub struct JudgingOptions {
     pub price: u64,
     /// Calls that oracles may make for each plain call; infinite: every accepted input is judged.
     pub share: f64,
+    /// Share of the workers' time, in place of `share`.
+    pub time_share: Option<f64>,
 }
 
 /// The judging of one API.
@@ -41,16 +56,31 @@ pub struct Judging {
     novelty: Novelty,
     asked: Novelty,
     queue: VecDeque<(Arc<[String]>, ConcreteInput)>,
+    /// Plain inputs, and inputs chosen, so far.
+    plain: u64,
+    chosen: u64,
+    /// What workers spent on plain inputs and on judging.
+    plain_time: Duration,
+    judging_time: Duration,
+    judged: u64,
+    /// Inputs each oracle looked at, and its time.
+    costs: HashMap<String, (u64, Duration)>,
 }
 
 impl Judging {
     pub fn new(options: &JudgingOptions) -> Self {
         Judging {
-            credit: (ADVANCE * options.price) as f64,
+            credit: (LEAST * options.price) as f64,
             options: options.clone(),
             novelty: Novelty::default(),
             asked: Novelty::default(),
             queue: VecDeque::new(),
+            plain: 0,
+            chosen: 0,
+            plain_time: Duration::ZERO,
+            judging_time: Duration::ZERO,
+            judged: 0,
+            costs: HashMap::new(),
         }
     }
 
@@ -60,26 +90,73 @@ impl Judging {
 
     /// Chooses from the accepted inputs of one batch of `calls` plain calls. Batches must come in
     /// the order of the sequence.
-    pub fn offer(&mut self, calls: usize, accepted: Vec<ConcreteInput>) {
+    pub fn offer(&mut self, calls: usize, busy: Duration, accepted: Vec<ConcreteInput>) {
         if !self.is_on() {
             return;
         }
+        self.plain += calls as u64;
+        self.plain_time += busy;
         self.credit += calls as f64 * self.options.share;
         let mut offered: Vec<(u64, ConcreteInput)> = accepted
             .into_iter()
             .map(|input| (kind(&input), input))
             .collect();
         let price = self.options.price as f64;
-        while self.credit >= price && !offered.is_empty() {
+        while self.can_afford(price) && !offered.is_empty() {
             let least = (0..offered.len())
                 .min_by_key(|at| (self.novelty.times_chosen(offered[*at].0), *at))
                 .expect("something is offered");
             let (kind, input) = offered.remove(least);
             self.credit -= price;
+            self.chosen += 1;
             self.novelty.choose(kind);
             self.queue
                 .push_back((Arc::clone(&self.options.oracles), input));
         }
+    }
+
+    fn can_afford(&self, price: f64) -> bool {
+        let Some(share) = self.options.time_share else {
+            return self.credit >= price;
+        };
+        if self.chosen < LEAST.min(self.plain.div_ceil(SPREAD)) {
+            return true;
+        }
+        let mean = match self.judged {
+            0 => GUESS,
+            judged => self.judging_time.div_f64(judged as f64),
+        };
+        let waiting = self.chosen.saturating_sub(self.judged);
+        let expected = self.judging_time + mean.mul_f64(waiting as f64 + 1.0);
+        expected.as_secs_f64() * (1.0 - share) <= self.plain_time.as_secs_f64() * share
+    }
+
+    /// Counts what judged inputs cost.
+    pub fn count(&mut self, executions: &[Execution], busy: Duration) {
+        self.judging_time += busy;
+        self.judged += executions.len() as u64;
+        for cost in executions.iter().flat_map(|one| &one.oracle_costs) {
+            let (inputs, time) = self.costs.entry(cost.oracle.clone()).or_default();
+            *inputs += 1;
+            *time += cost.duration;
+        }
+    }
+
+    /// The oracles without those that have had more than their part of the time.
+    fn affordable(&self, oracles: &Arc<[String]>) -> Arc<[String]> {
+        if self.options.time_share.is_none() || *oracles != self.options.oracles {
+            return Arc::clone(oracles);
+        }
+        let fair = self.judging_time.div_f64(oracles.len().max(1) as f64) * 2;
+        let can = |name: &&String| {
+            let Some((inputs, time)) = self.costs.get(*name) else {
+                return true;
+            };
+            let expensive = time.div_f64((*inputs).max(1) as f64) > EXPENSIVE;
+            let least = if expensive { LEAST_EXPENSIVE } else { LEAST };
+            *inputs < least || *time <= fair
+        };
+        oracles.iter().filter(can).cloned().collect()
     }
 
     /// An input whose result calls for certain oracles whatever the credit.
@@ -117,12 +194,7 @@ impl Judging {
                 break;
             }
         }
-        batch
-    }
-
-    /// Kinds of inputs that were chosen.
-    pub fn kinds(&self) -> usize {
-        self.novelty.kinds()
+        batch.map(|(oracles, inputs)| (self.affordable(&oracles), inputs))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -137,7 +209,7 @@ impl Judging {
 
 #[cfg(test)]
 mod tests {
-    use fissure_model::{Argument, Intent, Passing, Value};
+    use fissure_model::{Argument, Intent, OracleCost, Outcome, Passing, Value};
 
     use super::*;
 
@@ -160,6 +232,7 @@ mod tests {
             oracles: vec!["layout".to_owned()].into(),
             price: 10,
             share,
+            time_share: None,
         })
     }
 
@@ -176,7 +249,7 @@ mod tests {
         judging.credit = 20.0;
         let words = ["mean", "mean", "mean", "sum"];
         let inputs = words.iter().zip(0..).map(|(word, n)| input(n, word));
-        judging.offer(4, inputs.collect());
+        judging.offer(4, Duration::ZERO, inputs.collect());
         assert_eq!(chosen(&mut judging), [0, 3]);
     }
 
@@ -185,16 +258,47 @@ mod tests {
         let mut judging = judging(0.5);
         for batch in 0..100 {
             let inputs = (0..20).map(|n| input(batch * 20 + n, "mean")).collect();
-            judging.offer(20, inputs);
+            judging.offer(20, Duration::ZERO, inputs);
         }
-        // 2,000 plain calls earn 1,000, which pays for 100 inputs; the rest is the advance.
-        assert_eq!(chosen(&mut judging).len() as u64, 100 + ADVANCE);
+        // 2,000 plain calls earn 1,000, which pays for 100 inputs; the rest is guaranteed.
+        assert_eq!(chosen(&mut judging).len() as u64, 100 + LEAST);
+    }
+
+    #[test]
+    fn by_the_clock_a_few_are_judged_at_once_and_then_half_of_the_time() {
+        let mut judging = Judging::new(&JudgingOptions {
+            time_share: Some(0.5),
+            ..judging(0.0).options
+        });
+        let inputs = |from: u64| (from..from + 64).map(|n| input(n, "mean")).collect();
+        judging.offer(64, Duration::from_millis(1), inputs(0));
+        assert_eq!(
+            chosen(&mut judging).len(),
+            4,
+            "spread over the first inputs"
+        );
+        let costs = |millis: u64| {
+            let mut execution = Execution::new(0, Outcome::Timeout, Duration::ZERO);
+            execution.oracle_costs.push(OracleCost {
+                oracle: "layout".into(),
+                duration: Duration::from_millis(millis),
+            });
+            execution
+        };
+        let four = [costs(1), costs(1), costs(1), costs(1)];
+        judging.count(&four, Duration::from_millis(4));
+        judging.offer(64, Duration::from_millis(59), inputs(64));
+        assert_eq!(
+            chosen(&mut judging).len(),
+            56,
+            "60 ms at 1 ms each, 4 were spent"
+        );
     }
 
     #[test]
     fn without_oracles_nothing_is_kept() {
         let mut judging = Judging::new(&JudgingOptions::default());
-        judging.offer(1, vec![input(0, "mean")]);
+        judging.offer(1, Duration::ZERO, vec![input(0, "mean")]);
         assert!(judging.is_empty());
     }
 

@@ -16,7 +16,7 @@ use crate::keep::Keeper;
 use crate::rejections::{BatchRejections, Rejections};
 use crate::restore::{RestoredBatch, RestoredLane};
 use crate::schedule::{LAG, batch_len};
-use crate::settled::Settled;
+use crate::settled::{Outcomes, Settled};
 use crate::turn::Turn;
 use crate::{
     ApiSummary, BehaviourCounts, EndReason, OracleTally, Part, RunOptions, StoreError, Tally,
@@ -41,10 +41,17 @@ pub struct Lane {
     /// Index of the next batch to generate, and number of its first input.
     next_batch: u64,
     next_number: u64,
-    /// Batches that came back and that generator and judging have not been told of, by index.
-    settled: BTreeMap<u64, Settled>,
+    /// Batches that came back and that the generator has not been told of, by index.
+    settled: BTreeMap<u64, Outcomes>,
     /// Index of the next of those.
     next_settled: u64,
+    /// Batches that came back before an earlier one, which judging hears of first.
+    unjudged: BTreeMap<u64, Settled>,
+    next_judged: u64,
+    /// Number of the first input that the present generator makes.
+    generated_from: u64,
+    /// What was learned meanwhile, and the batch from which on inputs are made of it.
+    switch: Option<(u64, Generator)>,
     /// Batches that came back.
     completed: u64,
     /// Time under way, without that spent waiting for a turn.
@@ -73,6 +80,7 @@ impl Lane {
         keeper: Option<Keeper>,
         restored: RestoredLane,
         weight: f64,
+        takes_turns: bool,
         options: &RunOptions,
     ) -> Self {
         let mut lane = Lane {
@@ -86,6 +94,7 @@ impl Lane {
         };
         lane.rejections = Rejections::known(std::mem::take(&mut lane.restored.reasons));
         lane.take_share(weight);
+        lane.turn = takes_turns.then(|| Turn::first(weight));
         lane.clock = Clock::starting_at(lane.restored.spent());
         lane
     }
@@ -96,15 +105,18 @@ impl Lane {
             .max_inputs
             .map(|inputs| (inputs as f64 * weight).ceil() as u64);
         self.max_time = self.max_time.map(|time| time.mul_f64(weight));
-        if let Some(turn) = &mut self.turn {
-            turn.weigh(weight);
-        }
     }
 
-    /// Gives the API so much time from now on, if it would have more.
-    pub fn limit_time(&mut self, time: Duration) {
-        let limit = self.clock.elapsed() + time;
-        self.max_time = Some(self.max_time.map_or(limit, |own| own.min(limit)));
+    /// Inputs are made by this generator from the batch `at` on, or from the next one. Gives the
+    /// batch at which it begins.
+    pub fn switch_to(&mut self, generator: Generator, at: Option<u64>) -> u64 {
+        let at = at.unwrap_or(self.next_batch);
+        self.switch = Some((at, generator));
+        // What it was stopped for may no longer be so.
+        if self.next_batch == 0 && self.end == Some(EndReason::Complete) {
+            self.end = None;
+        }
+        at
     }
 
     /// Judges inputs that exist already; generates none.
@@ -134,11 +146,15 @@ impl Lane {
             next_number: 0,
             settled: BTreeMap::new(),
             next_settled: 0,
+            unjudged: BTreeMap::new(),
+            next_judged: 0,
+            generated_from: 0,
+            switch: None,
             completed: 0,
             clock: Clock::starting_at(Duration::ZERO),
             elapsed: Duration::ZERO,
             part: options.division.part,
-            turn: options.turn.map(Turn::new),
+            turn: None,
             busy: Duration::ZERO,
             hangs: 0,
             abandoned: Arc::new(AtomicBool::new(false)),
@@ -153,7 +169,7 @@ impl Lane {
     fn turn_is_over(&mut self) -> bool {
         let elapsed = self.clock.elapsed();
         let turn = self.turn.as_mut();
-        turn.is_some_and(|turn| turn.follow(elapsed))
+        turn.is_some_and(|turn| turn.follow(elapsed, self.next_number))
     }
 
     /// The user wants a pause, or its end.
@@ -180,20 +196,26 @@ impl Lane {
     }
 
     /// Begins the next turn.
-    pub fn begin_turn(&mut self) {
+    pub fn begin_turn(&mut self, full: Duration) {
         self.clock.go_on();
         if let Some(turn) = &mut self.turn {
-            turn.begin(self.clock.elapsed());
+            turn.begin(self.clock.elapsed(), full);
         }
     }
 
-    /// Grows with every reason for rejection, kind of outcome and kind of judged input not met
-    /// before.
+    /// Did its last turn show nothing new?
+    pub fn is_stale(&self) -> bool {
+        self.turn.as_ref().is_some_and(Turn::is_stale)
+    }
+
+    /// Grows with every reason for rejection and kind of outcome not met before, and when the kinds
+    /// of behaviour have become twice as many: single new ones come for ever.
     fn news(&self) -> usize {
         let outcomes = OutcomeKind::ALL
             .iter()
             .filter(|kind| self.tally.count(**kind) > 0);
-        self.rejections.len() + self.judging.kinds() + outcomes.count()
+        let behaviours = self.reached().behaviours;
+        self.rejections.len() + outcomes.count() + behaviours.checked_ilog2().unwrap_or(0) as usize
     }
 
     /// Seconds under way.
@@ -236,6 +258,10 @@ impl Lane {
         {
             return None;
         }
+        if let Some((_, generator)) = self.switch.take_if(|(at, _)| *at <= self.next_batch) {
+            self.generator = Some(generator);
+            self.generated_from = self.next_number;
+        }
         let generator = self.generator.as_mut()?;
         let first = self.next_number;
         let inputs = (first..first + len)
@@ -255,35 +281,49 @@ impl Lane {
         Some((index, batch))
     }
 
-    /// Tells generator and judging of the next batch in the sequence, if it has come back.
+    /// Tells the generator of the next batch in the sequence, if it has come back.
     fn settle(&mut self) -> bool {
-        let Some(settled) = self.settled.remove(&self.next_settled) else {
+        let Some((outcomes, wishes)) = self.settled.remove(&self.next_settled) else {
             return false;
         };
         self.next_settled += 1;
         if let Some(generator) = &mut self.generator {
-            let mut wishes = settled.wishes.iter().peekable();
-            for (number, accepted) in &settled.outcomes {
+            let mut wishes = wishes.iter().peekable();
+            for (number, accepted) in &outcomes {
                 let asked = wishes.next_if(|(asking, _)| asking == number);
                 let asked = asked.map_or(&[][..], |(_, asked)| asked);
-                generator.observe_reason(*number, *accepted, asked);
+                // What an earlier generator made is nothing to this one.
+                if *number >= self.generated_from {
+                    generator.observe_reason(*number, *accepted, asked);
+                }
             }
         }
-        for (oracles, input) in &settled.asking {
-            self.judging.ask(Arc::clone(oracles), input);
-        }
-        self.judging.offer(settled.outcomes.len(), settled.accepted);
         true
+    }
+
+    /// Tells judging what came back, in the order of the sequence: what it chooses does not steer
+    /// generation, so it need not wait for the point at which feedback enters.
+    fn offer(&mut self, index: u64, mut settled: Settled) {
+        let told = (
+            std::mem::take(&mut settled.outcomes),
+            std::mem::take(&mut settled.wishes),
+        );
+        self.settled.insert(index, told);
+        self.unjudged.insert(index, settled);
+        while let Some(settled) = self.unjudged.remove(&self.next_judged) {
+            self.next_judged += 1;
+            for (oracles, input) in &settled.asking {
+                self.judging.ask(Arc::clone(oracles), input);
+            }
+            self.judging
+                .offer(settled.calls, settled.busy, settled.accepted);
+        }
     }
 
     /// Inputs for the oracles, if any wait.
     pub fn next_judging(&mut self) -> Option<Batch> {
         if self.is_cut_short() {
             self.judging.clear();
-            self.settled.clear();
-        } else if self.end.is_some() {
-            // What came back after the last batch was generated has its turn now, in order.
-            while self.settle() {}
         }
         if self.part == Part::Fuzz {
             // Chosen again, by the same rules, when the oracles have their turn.
@@ -308,6 +348,7 @@ impl Lane {
         self.judging_in_flight -= 1;
         self.judged += executions.len() as u64;
         self.busy += busy;
+        self.judging.count(executions, busy);
         self.elapsed = self.clock.elapsed();
         for execution in executions {
             for cost in &execution.oracle_costs {
@@ -358,7 +399,8 @@ impl Lane {
         }
         self.busy += busy;
         self.elapsed = self.clock.elapsed();
-        self.settled.insert(index, settled);
+        settled.busy = busy;
+        self.offer(index, settled);
         self.completed += 1;
         Ok(())
     }
@@ -383,14 +425,19 @@ impl Lane {
         }
         settled.wishes = batch.wishes.clone();
         self.rejections.restore(&batch.rejections);
-        self.busy += Duration::from_secs_f64(batch.busy.max(0.0));
-        self.settled.insert(index, settled);
+        settled.busy = Duration::try_from_secs_f64(batch.busy).unwrap_or_default();
+        self.busy += settled.busy;
+        self.offer(index, settled);
         self.completed += 1;
     }
 
     /// Counts an input that ran into a limit; after too many, the rest of the API is not wanted.
     pub fn count_hang(&mut self) {
         self.hangs += 1;
+        if let Some(turn) = &mut self.turn {
+            // It took as long as the turns of many others.
+            turn.cut_short();
+        }
         if self.hangs >= self.max_hangs {
             self.end.get_or_insert(EndReason::TooManyHangs);
             self.abandoned.store(true, Ordering::Relaxed);
@@ -421,7 +468,7 @@ impl Lane {
 
     /// All that was generated has come back and nothing more will be generated.
     pub fn is_finished(&self) -> bool {
-        self.end.is_some() && self.is_idle() && self.settled.is_empty()
+        self.end.is_some() && self.is_idle()
     }
 
     fn is_idle(&self) -> bool {
@@ -458,7 +505,7 @@ impl Lane {
     /// What the rejections of a batch that came back and waits ask for.
     pub fn wishes(&self, index: u64) -> Vec<(u64, Vec<Wish>)> {
         let settled = self.settled.get(&index);
-        settled.map_or_else(Vec::new, |settled| settled.wishes.clone())
+        settled.map_or_else(Vec::new, |settled| settled.1.clone())
     }
 
     /// Reasons for rejection that were met since this was last asked.

@@ -25,10 +25,6 @@ impl Novelty {
         self.chosen.get(&kind).copied().unwrap_or(unknown)
     }
 
-    pub fn kinds(&self) -> usize {
-        self.chosen.len()
-    }
-
     pub fn choose(&mut self, kind: u64) {
         if self.chosen.len() < KINDS_KEPT || self.chosen.contains_key(&kind) {
             *self.chosen.entry(kind).or_default() += 1;

@@ -23,6 +23,12 @@ pub enum Record {
         at: usize,
         api: String,
     },
+    /// From this batch on, inputs of the API are made of rules that were learned beside the run.
+    Rules {
+        at: usize,
+        api: String,
+        batch: u64,
+    },
     /// A batch of new inputs came back.
     Batch {
         at: usize,
@@ -128,6 +134,7 @@ impl Record {
         match self {
             Record::Skipped { at, .. }
             | Record::Started { at, .. }
+            | Record::Rules { at, .. }
             | Record::Batch { at, .. }
             | Record::Judged { at, .. }
             | Record::Seen { at, .. }

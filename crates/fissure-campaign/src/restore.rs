@@ -40,6 +40,8 @@ pub struct RestoredLane {
     pub reasons: Vec<String>,
     /// Seconds it had been under way.
     spent: f64,
+    /// The batch from which on its inputs were made of learned rules.
+    rules_from: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -125,6 +127,9 @@ impl Restored {
                         lane.batches.insert(index, batch);
                     }
                 }
+                Record::Rules { at, batch, .. } => {
+                    restored.lane(at).rules_from.get_or_insert(batch);
+                }
                 Record::Judged { at, numbers, .. } => restored.lane(at).judged.extend(numbers),
                 Record::Seen { at, id, number, .. } => {
                     let judging = restored.lane(at).fuzzed.is_some();
@@ -175,6 +180,11 @@ impl Restored {
 
     fn lane(&mut self, at: usize) -> &mut RestoredLane {
         self.lanes.entry(at).or_default()
+    }
+
+    /// The batch from which on an API's inputs were made of learned rules.
+    pub fn rules_from(&self, at: usize) -> Option<u64> {
+        self.lanes.get(&at)?.rules_from
     }
 
     /// What is known of an API; to be asked once.

@@ -5,10 +5,11 @@ mod discovery;
 mod findings;
 mod fold;
 mod lanes;
+mod learned;
 mod pace;
 mod triage;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,8 @@ use crate::clock::Clock;
 use crate::confirm::{ConfirmOptions, Confirmer};
 use crate::coverage::Coverage;
 use crate::lane::Lane;
+use crate::learning::Learner;
+use crate::order::order;
 use crate::record::Record;
 use crate::replayer::{StoredFinding, stored_findings};
 use crate::restore::Restored;
@@ -35,6 +38,9 @@ use pace::Pace;
 
 /// How often the loop looks up from waiting, for the clock and for the user's Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
+
+/// How much longer than its time a batch may take at the end of a timed run.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// How often the observer is told what goes on.
 const TELLING: Duration = Duration::from_millis(200);
@@ -108,8 +114,17 @@ pub struct Campaign<'a> {
     /// How a finding's script is run.
     pub script: ScriptOptions,
     pub options: &'a RunOptions,
+    /// Who learns rules beside the run.
+    pub learner: Option<Learner>,
+    /// Where rules that were learned are, by this process or an earlier one.
+    pub rules_folder: Option<PathBuf>,
+    /// When the user's time began to run: what came before the run counts, too.
+    pub begun: Instant,
     /// Set from outside to end the run early, with its summary.
     pub stop: &'a AtomicBool,
+    /// Set by the run when nothing may take longer: whoever makes inputs smaller or tries scripts
+    /// stops.
+    pub halt: Arc<AtomicBool>,
 }
 
 impl Campaign<'_> {
@@ -131,10 +146,28 @@ impl Campaign<'_> {
         } else {
             Restored::default()
         };
-        let earlier = Duration::try_from_secs_f64(restored.seconds).unwrap_or(Duration::ZERO);
+        let earlier = Duration::try_from_secs_f64(restored.seconds).unwrap_or(Duration::ZERO)
+            + self.begun.elapsed();
+        let timed = self.options.total_time.is_some() || self.options.turn.is_some();
+        let takes_turns = apis.len() > 1 && timed;
+        let waiting = if takes_turns {
+            let titles = apis.iter().map(|api| api.title.as_str());
+            order(titles, self.options.seed)
+        } else {
+            (0..apis.len()).collect()
+        };
         let mut run = Run {
             restored,
-            waiting: (0..apis.len()).collect(),
+            waiting,
+            takes_turns,
+            limit: pace::limit(self.options, apis.len()),
+            learner: self.learner,
+            rules_folder: self.rules_folder,
+            learned: HashMap::new(),
+            switches: HashMap::new(),
+            unlearned: BTreeSet::new(),
+            halt: self.halt,
+            picked: 0,
             found: vec![Found::default(); apis.len()],
             apis,
             source: self.source,
@@ -172,6 +205,7 @@ impl Campaign<'_> {
         } else {
             run.replay_earlier()?;
         }
+        run.begin_learning()?;
         run.drive()
     }
 }
@@ -199,6 +233,22 @@ struct Run<'a> {
     waiting: VecDeque<usize>,
     /// APIs that wait for their next turn.
     parked: VecDeque<(usize, Lane)>,
+    /// APIs take turns, because the run ends by the clock or not at all.
+    takes_turns: bool,
+    /// Turns that were given so far.
+    picked: u64,
+    /// Time for everything.
+    limit: Option<Duration>,
+    learner: Option<Learner>,
+    rules_folder: Option<PathBuf>,
+    /// Specs that were learned, in place of those of the source.
+    learned: HashMap<usize, Spec>,
+    /// Specs that were learned when their API was under way already, and the batch at which an
+    /// earlier process took them up.
+    switches: HashMap<usize, (u64, Spec)>,
+    /// APIs of which nothing is known before they are learned.
+    unlearned: BTreeSet<usize>,
+    halt: Arc<AtomicBool>,
     /// Each batch handed to the pool, by its id.
     in_flight: HashMap<u64, Handed>,
     next_batch_id: u64,
@@ -311,7 +361,10 @@ impl Run<'_> {
             if self.stop.load(Ordering::Relaxed) && !cancelled {
                 cancelled = true;
                 self.summary.interrupted = true;
+                self.halt.store(true, Ordering::Relaxed);
+                self.learner = None;
                 self.waiting.clear();
+                self.unlearned.clear();
                 self.lanes.extend(self.parked.drain(..));
                 self.lanes.values_mut().for_each(Lane::interrupt);
                 self.pool.cancel();
@@ -319,19 +372,27 @@ impl Run<'_> {
             if let Some(end) = self.fuzzing_ends()
                 && self.clock.elapsed() >= end
             {
+                self.learner = None;
                 self.lanes.extend(self.parked.drain(..));
                 self.lanes.values_mut().for_each(Lane::expire);
                 for at in std::mem::take(&mut self.waiting) {
                     self.skip(at, "the time for the whole run was up".to_owned())?;
                 }
+                if self.clock.elapsed() >= end + GRACE {
+                    // What is under way is slow, and the time is promised.
+                    self.pool.cancel();
+                }
             }
+            self.watch_limit();
+            self.hear_learner()?;
             self.open_lanes()?;
             if !self.paused {
                 self.hand_out();
             }
             self.close_lanes()?;
             self.confirm_seen(|_, since| since.elapsed() >= PATIENCE)?;
-            let none_left = self.waiting.is_empty() && self.parked.is_empty();
+            let none_left =
+                self.waiting.is_empty() && self.parked.is_empty() && self.unlearned.is_empty();
             if none_left && self.lanes.is_empty() && self.in_flight.is_empty() {
                 break;
             }
@@ -346,7 +407,9 @@ impl Run<'_> {
                 return Err(CampaignError::Pool(message));
             }
         }
+        self.learner = None;
         while self.triage(TICK)? {
+            self.watch_limit();
             self.tick();
         }
         self.complete_aliases()?;
@@ -364,6 +427,16 @@ impl Run<'_> {
         self.coverage.save(self.folder.path())?;
         self.folder.write_summary(&self.summary)?;
         Ok(std::mem::take(&mut self.summary))
+    }
+
+    /// When the time for everything is up, nobody makes inputs smaller or tries scripts any more.
+    fn watch_limit(&mut self) {
+        let up = self
+            .limit
+            .is_some_and(|limit| self.clock.elapsed() + pace::writing(limit) >= limit);
+        if (up || self.summary.interrupted) && !self.halt.swap(true, Ordering::Relaxed) {
+            self.learner = None;
+        }
     }
 
     /// Tells the observer what goes on, now and then.

@@ -19,8 +19,8 @@ use fissure_model::Obstacle;
 use fissure_triage::{KnownIssues, ShrinkBudget};
 
 use crate::{
-    Campaign, CampaignError, DenyList, FORMAT, JudgingOptions, RunEvent, RunFolder, RunHeader,
-    RunOptions, RunSummary, ShrinkerOptions, Source, StoreError,
+    Campaign, CampaignError, DenyList, FORMAT, JudgingOptions, Learning, RunEvent, RunFolder,
+    RunHeader, RunOptions, RunSummary, ShrinkerOptions, Source, StoreError,
 };
 
 /// How inputs are run, whoever asks for it.
@@ -50,6 +50,12 @@ pub struct SessionOptions {
     /// The command line, for the header of the run, and the folder it was given in.
     pub command: Vec<String>,
     pub folder: PathBuf,
+    /// When the user's time began to run, where that was before the session.
+    pub begun: Option<Instant>,
+    /// What is learned beside the run.
+    pub learning: Option<Learning>,
+    /// Where rules are that this process or an earlier one has learned.
+    pub rules_folder: Option<PathBuf>,
 }
 
 impl SessionOptions {
@@ -73,6 +79,9 @@ impl SessionOptions {
             coverage: None,
             command: Vec::new(),
             folder: PathBuf::new(),
+            begun: None,
+            learning: None,
+            rules_folder: None,
         }
     }
 }
@@ -129,7 +138,7 @@ pub struct Session {
     pool: Pool,
     script_path: String,
     stop: Arc<AtomicBool>,
-    started: Instant,
+    begun: Instant,
 }
 
 impl Session {
@@ -140,7 +149,7 @@ impl Session {
         mut run: RunOptions,
         stop: &Arc<AtomicBool>,
     ) -> Result<Session, SessionError> {
-        let started = Instant::now();
+        let begun = options.begun.unwrap_or_else(Instant::now);
         let store = RunFolder::open(&options.workdir)?;
         let scratch = options.workdir.join("scratch");
         let scratch = std::fs::create_dir_all(&scratch)
@@ -200,7 +209,7 @@ impl Session {
             pool,
             script_path,
             stop: Arc::clone(stop),
-            started,
+            begun,
         })
     }
 
@@ -240,6 +249,7 @@ impl Session {
         } else {
             self.store.write_header(&header)?;
         }
+        let halt = Arc::new(AtomicBool::new(false));
         let campaign = Campaign {
             source,
             pool: &self.pool,
@@ -248,8 +258,6 @@ impl Session {
             shrink: self.run.shrink_time.map(|time| ShrinkerOptions {
                 pool: PoolOptions {
                     scratch: self.scratch.join("shrink"),
-                    // Most failures need none of them; the one that does can wait a second.
-                    oracles: Arc::default(),
                     coverage: None,
                     ..self.pool_options.clone()
                 },
@@ -257,11 +265,15 @@ impl Session {
                     time,
                     ..ShrinkBudget::default()
                 },
-                stop: Arc::clone(&self.stop),
+                stop: Arc::clone(&halt),
             }),
-            script: self.script(),
+            script: self.script(&halt),
             options: &self.run,
+            learner: self.options.learning.take().map(Learning::start),
+            rules_folder: self.options.rules_folder.clone(),
+            begun: self.begun,
             stop: &self.stop,
+            halt: Arc::clone(&halt),
         };
         let summary = campaign.run(&mut self.store, observer);
         self.pool.stop();
@@ -271,11 +283,6 @@ impl Session {
             observer(RunEvent::Warning { message });
         }
         Ok(summary?)
-    }
-
-    /// When this session began to start.
-    pub fn started(&self) -> Instant {
-        self.started
     }
 
     fn header(&self) -> RunHeader {
@@ -297,7 +304,7 @@ impl Session {
     }
 
     /// How a finding's own script is run.
-    fn script(&self) -> ScriptOptions {
+    fn script(&self, halt: &Arc<AtomicBool>) -> ScriptOptions {
         // A script imports the library itself, which the limits of an input do not cover.
         let import = (self.pool.info().import_time * 10).max(Duration::from_secs(30));
         ScriptOptions {
@@ -306,7 +313,7 @@ impl Session {
             scratch: self.scratch.join("confirm"),
             sandbox: self.sandbox,
             environment: vec![("PYTHONPATH".to_owned(), self.script_path.clone())],
-            cancelled: Arc::clone(&self.stop),
+            cancelled: Arc::clone(halt),
         }
     }
 }
@@ -348,7 +355,7 @@ fn can_run(judging: &JudgingOptions, obstacles: &[Obstacle]) -> JudgingOptions {
     JudgingOptions {
         oracles: left.iter().map(|oracle| oracle.name.to_owned()).collect(),
         price: left.iter().map(|oracle| oracle.price).sum(),
-        share: judging.share,
+        ..judging.clone()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What came back of a batch.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fissure_generate::Wish;
 use fissure_model::{Api, ConcreteInput, OutcomeKind};
@@ -8,10 +9,18 @@ use fissure_model::{Api, ConcreteInput, OutcomeKind};
 /// Rejections of one batch that are read for what they ask.
 const READ: usize = 24;
 
+/// What the generator is told of a batch: number and whether it was accepted, of every input, and
+/// what rejections ask.
+pub type Outcomes = (Vec<(u64, bool)>, Vec<(u64, Vec<Wish>)>);
+
 /// What came back of a batch and waits for its turn in the sequence.
 pub struct Settled {
     /// Number and whether it was accepted, of every input.
     pub outcomes: Vec<(u64, bool)>,
+    /// Inputs of the batch.
+    pub calls: usize,
+    /// What a worker spent on it.
+    pub busy: Duration,
     /// The accepted inputs, if any may be judged.
     pub accepted: Vec<ConcreteInput>,
     /// Inputs whose results ask for certain oracles.
@@ -24,6 +33,8 @@ impl Settled {
     pub fn with_capacity(inputs: usize) -> Self {
         Settled {
             outcomes: Vec::with_capacity(inputs),
+            calls: 0,
+            busy: Duration::ZERO,
             accepted: Vec::new(),
             asking: Vec::new(),
             wishes: Vec::new(),
@@ -48,6 +59,7 @@ impl Settled {
     pub fn add(&mut self, api: &Api, input: ConcreteInput, kind: OutcomeKind, judging: bool) {
         let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
         self.outcomes.push((input.number, accepted));
+        self.calls += 1;
         if let Some(oracle) = fissure_judge::asks_for(api, &input, kind) {
             let oracles = Arc::from([oracle.to_owned()]);
             self.asking.push((oracles, input.clone()));

@@ -14,9 +14,10 @@ use fissure_model::{Api, ConcreteInput, Execution, Finding, Intent, OutcomeKind,
 use fissure_solve::Checker;
 use fissure_triage::{Documented, Failure, ShrinkBudget, explain, shrink};
 
-/// A simpler input that hangs is not worth waiting for longer than this, unless the failure itself
-/// is a hang.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A simpler input that hangs is not worth waiting for longer than this, or than so many times what
+/// the failing input took, unless the failure itself is a hang.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE_FACTOR: u32 = 20;
 
 /// A hang is looked for with this part of the limit: each simpler input that still hangs costs all
 /// of it, and the whole limit is what the small input has to exceed when it is confirmed.
@@ -165,7 +166,11 @@ fn pool_for<'a>(
     let timeout = match finding.verdict.kind {
         OutcomeKind::Timeout => (options.pool.timeout / HANG_SHARE)
             .clamp(PATIENCE.min(options.pool.timeout), options.pool.timeout),
-        _ => options.pool.timeout.min(PATIENCE),
+        // One of two limits, so that most findings share a pool.
+        _ if finding.execution.duration * PATIENCE_FACTOR <= PATIENCE => {
+            options.pool.timeout.min(PATIENCE)
+        }
+        _ => options.pool.timeout,
     };
     if kept.as_ref().is_none_or(|(limit, _)| *limit != timeout) {
         // The old one ends first: two at once would need twice the memory.

@@ -1,61 +1,79 @@
-//! The share of an API when all of them run for ever, one after the other.
+//! The share of an API when many of them take turns.
+//!
+//! The first turn is small and counted in inputs, so that every API is reached before any is met a
+//! second time. Later ones are counted in time, and are longer where something new still comes.
 
 use std::time::Duration;
 
+/// Inputs of the first turn: all that is generated before feedback steers anything.
+pub const FIRST_INPUTS: u64 = 64;
+/// The first turn of an API whose calls are slow.
+const FIRST_TIME: Duration = Duration::from_secs(3);
 /// An API that showed nothing new in its last turn gets this part of a turn.
 const STALE: u32 = 4;
 
+#[derive(Debug)]
 pub struct Turn {
-    /// Of an API that shows something new.
-    full: Duration,
-    now: Duration,
+    weight: f64,
+    /// Inputs after which it is over; later turns have no such limit.
+    inputs: Option<u64>,
+    time: Duration,
     /// What the API's clock showed when it began.
     began: Duration,
     over: bool,
     /// What had been new when the turn began.
     news: usize,
+    stale: bool,
 }
 
 impl Turn {
-    pub fn new(full: Duration) -> Turn {
+    /// The first turn.
+    pub fn first(weight: f64) -> Turn {
         Turn {
-            full,
-            now: full,
+            weight,
+            inputs: Some(FIRST_INPUTS),
+            time: FIRST_TIME,
             began: Duration::ZERO,
             over: false,
             news: 0,
+            stale: false,
         }
     }
 
-    /// Gives the API more or less than the usual.
-    pub fn weigh(&mut self, weight: f64) {
-        self.full = self.full.mul_f64(weight);
-        self.now = self.full;
+    /// Looks at the API's clock and at the inputs generated: a turn that is over stays over.
+    pub fn follow(&mut self, elapsed: Duration, inputs: u64) -> bool {
+        self.over |= elapsed.saturating_sub(self.began) >= self.time;
+        self.over |= self.inputs.is_some_and(|most| inputs >= most);
+        self.over
     }
 
-    /// Looks at the API's clock: a turn that is over stays over.
-    pub fn follow(&mut self, elapsed: Duration) -> bool {
-        self.over |= elapsed.saturating_sub(self.began) >= self.now;
-        self.over
+    /// The rest is for a later turn.
+    pub fn cut_short(&mut self) {
+        self.over = true;
     }
 
     pub fn is_over(&self) -> bool {
         self.over
     }
 
-    /// Decides how long the next one is: `news` grows with everything not met before.
+    /// Did the last turn show nothing that was not met before?
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// `news` grows with everything not met before.
     pub fn end(&mut self, news: usize) {
-        self.now = if news > self.news {
-            self.full
-        } else {
-            self.full / STALE
-        };
+        self.stale = news <= self.news;
         self.news = news;
     }
 
-    pub fn begin(&mut self, elapsed: Duration) {
+    /// Begins the next, which has this length where something new comes.
+    pub fn begin(&mut self, elapsed: Duration, full: Duration) {
         self.began = elapsed;
         self.over = false;
+        self.inputs = None;
+        let full = full.mul_f64(self.weight);
+        self.time = if self.stale { full / STALE } else { full };
     }
 }
 
@@ -66,16 +84,19 @@ mod tests {
     #[test]
     fn an_api_without_news_gets_a_shorter_turn_until_it_has_some() {
         let second = Duration::from_secs(1);
-        let mut turn = Turn::new(8 * second);
-        assert!(!turn.follow(7 * second) && turn.follow(8 * second));
+        let mut turn = Turn::first(1.0);
+        assert!(
+            !turn.follow(second / 8, FIRST_INPUTS - 1) && turn.follow(second / 8, FIRST_INPUTS)
+        );
         turn.end(3);
-        turn.begin(8 * second);
-        assert!(!turn.follow(15 * second) && turn.follow(16 * second));
+        turn.begin(8 * second, 8 * second);
+        assert!(!turn.follow(15 * second, 9999) && turn.follow(16 * second, 9999));
         turn.end(3);
-        turn.begin(16 * second);
-        assert!(turn.follow(18 * second), "a quarter");
+        assert!(turn.is_stale());
+        turn.begin(16 * second, 8 * second);
+        assert!(turn.follow(18 * second, 9999), "a quarter");
         turn.end(4);
-        turn.begin(18 * second);
-        assert!(!turn.follow(25 * second), "whole again");
+        turn.begin(18 * second, 8 * second);
+        assert!(!turn.follow(25 * second, 9999), "whole again");
     }
 }

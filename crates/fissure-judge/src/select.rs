@@ -26,28 +26,28 @@ pub const PROFILES: [Profile; 4] = [
         summary: "one minute, the cheap oracles",
         tier: Tier::Cheap,
         time: Some(Duration::from_secs(60)),
-        share: 0.02,
+        share: 1.0,
     },
     Profile {
         name: "ci",
         summary: "ten minutes, the default oracles",
         tier: Tier::Default,
         time: Some(Duration::from_secs(10 * 60)),
-        share: 0.03,
+        share: 2.0,
     },
     Profile {
         name: "nightly",
         summary: "eight hours, dear oracles too",
         tier: Tier::Dear,
         time: Some(Duration::from_secs(8 * 60 * 60)),
-        share: 0.3,
+        share: 4.0,
     },
     Profile {
         name: "forever",
         summary: "until it is stopped, dear oracles too",
         tier: Tier::Dear,
         time: None,
-        share: 0.2,
+        share: 2.0,
     },
 ];
 

@@ -35,6 +35,8 @@ pub enum LearnError {
     Invariants { path: PathBuf, reason: String },
     #[error(transparent)]
     Model(ModelError),
+    #[error("learning it failed (a fault of Fissure)")]
+    Fault,
     #[error("interrupted")]
     Interrupted,
 }

@@ -92,6 +92,12 @@ impl Progress {
                 self.active.insert(api.title.clone(), Active::default());
                 self.line(&format!("start  {}", api.title), self.verbose);
             }
+            RunEvent::Learned { api, rules } => {
+                self.line(
+                    &format!("learn  {}: {rules} rules", api.title),
+                    self.style != Style::Quiet,
+                );
+            }
             RunEvent::Progress {
                 api,
                 tally,

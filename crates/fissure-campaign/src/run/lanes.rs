@@ -13,15 +13,22 @@ use crate::record::Record;
 use crate::restore::RestoredLane;
 use crate::{Part, RunEvent, StoreError};
 
+/// Turns that every API gets in the time that is left, if all show something new.
+const ROUNDS: f64 = 3.0;
+const SHORTEST_TURN: Duration = Duration::from_millis(200);
+const LONGEST_TURN: Duration = Duration::from_secs(60);
+/// Every so many turns, one goes to an API that showed nothing new.
+const STALE_TURN: u64 = 4;
+
 impl Run<'_> {
     /// Keeps one API more under way than there are workers, so that one that waits (for feedback,
     /// for the watchdog) leaves nobody idle.
     pub(super) fn open_lanes(&mut self) -> Result<(), CampaignError> {
         while self.lanes.len() <= self.options.workers {
             let Some(at) = self.waiting.pop_front() else {
-                match self.parked.pop_front() {
+                match self.next_turn() {
                     Some((at, mut lane)) => {
-                        lane.begin_turn();
+                        lane.begin_turn(self.turn_length());
                         self.lanes.insert(at, lane);
                         continue;
                     }
@@ -40,10 +47,7 @@ impl Run<'_> {
                 continue;
             }
             match self.prepare(at, restored)? {
-                Ok(mut lane) => {
-                    if let Some(share) = self.share_of_rest(at) {
-                        lane.limit_time(share);
-                    }
+                Ok(lane) => {
                     self.folder.append(&Record::Started {
                         at,
                         api: api.title.clone(),
@@ -56,15 +60,29 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// An equal share of the time that is left to fuzzing, where it is limited: earlier APIs may
-    /// have taken more than theirs by hangs.
-    fn share_of_rest(&self, at: usize) -> Option<Duration> {
-        let rest = self.fuzzing_ends()?.saturating_sub(self.clock.elapsed());
-        let weight = |at: &usize| self.options.division.weight(*at);
-        let left = self.waiting.iter().chain(self.lanes.keys());
-        let all: f64 = weight(&at) + left.map(weight).sum::<f64>();
+    /// Whose turn is next: mostly one that showed something new in its last, now and then one that
+    /// did not.
+    fn next_turn(&mut self) -> Option<(usize, Lane)> {
+        self.picked += 1;
+        let fresh = self.parked.iter().position(|(_, lane)| !lane.is_stale());
+        let index = match fresh {
+            Some(index) if self.picked % STALE_TURN != 0 => index,
+            _ => 0,
+        };
+        self.parked.remove(index)
+    }
+
+    /// How long a turn is: all of them get several in the time that is left.
+    fn turn_length(&self) -> Duration {
+        if let Some(turn) = self.options.turn {
+            return turn;
+        }
+        let end = self.fuzzing_ends().unwrap_or(LONGEST_TURN);
+        let rest = end.saturating_sub(self.clock.elapsed());
         let together = (self.options.workers + 1) as f64;
-        Some(rest.mul_f64((together * weight(&at) / all.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0)))
+        let apis = (self.parked.len() + self.lanes.len()).max(1) as f64;
+        rest.mul_f64(together / (apis * ROUNDS))
+            .clamp(SHORTEST_TURN, LONGEST_TURN)
     }
 
     pub(super) fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
@@ -117,7 +135,10 @@ impl Run<'_> {
         if !signature.callable {
             return Ok(Err("it is not callable".to_owned()));
         }
-        let discovered = self.discovered(at, &signature)?;
+        let discovered = match self.learned.contains_key(&at) {
+            true => None,
+            false => self.discovered(at, &signature)?,
+        };
         if let Some((spec, _)) = &discovered {
             self.apis[at] = Arc::new(spec.api.clone());
         }
@@ -126,10 +147,11 @@ impl Run<'_> {
             Some((spec, signature)) => (Some(spec), signature),
             None => (None, signature),
         };
+        let spec = discovered.clone().or_else(|| self.spec(at).cloned());
         let lane = match self.source {
             Source::Saved(saved) => Lane::again(api, saved[at].inputs.clone(), self.options),
             Source::Specs(specs) => match Generator::new(
-                discovered.as_ref().unwrap_or(&specs[at]),
+                spec.as_ref().unwrap_or(&specs[at]),
                 Some(&signature),
                 self.generate_options(discovered.is_some()),
                 self.options.seed,
@@ -146,15 +168,26 @@ impl Run<'_> {
                     }
                     let keeper = self.keeper(at, &restored)?;
                     let weight = self.options.division.weight(at);
-                    Lane::new(
+                    let mut lane = Lane::new(
                         api,
-                        discovered.as_ref().unwrap_or(&specs[at]),
+                        spec.as_ref().unwrap_or(&specs[at]),
                         generator,
                         keeper,
                         restored,
                         weight,
+                        self.takes_turns,
                         self.options,
-                    )
+                    );
+                    if let Some((batch, spec)) = self.switches.remove(&at) {
+                        let options = self.options.generate.clone();
+                        let seed = self.options.seed;
+                        let made = Generator::new(&spec, Some(&signature), options, seed);
+                        if let Ok(generator) = made {
+                            lane.switch_to(generator, Some(batch));
+                        }
+                        self.learned.insert(at, spec);
+                    }
+                    lane
                 }
                 Err(error) => return Ok(Err(error.to_string())),
             },

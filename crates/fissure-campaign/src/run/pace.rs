@@ -2,6 +2,23 @@
 
 use std::time::Duration;
 
+use crate::RunOptions;
+
+/// The time for everything: that of the whole run, or what the time per API amounts to.
+pub(super) fn limit(options: &RunOptions, apis: usize) -> Option<Duration> {
+    let per_api = || {
+        let together = apis.min(options.workers + 1).max(1) as f64;
+        let weights: f64 = (0..apis).map(|at| options.division.weight(at)).sum();
+        Some(options.max_time?.mul_f64((weights / together).max(1.0)))
+    };
+    options.total_time.or_else(per_api)
+}
+
+/// What is kept for writing down what was found when the time is up.
+pub(super) fn writing(limit: Duration) -> Duration {
+    (limit / 30).min(Duration::from_secs(3))
+}
+
 /// Guesses for the first finding: what a library that takes two seconds to import makes likely.
 const SHRINKING: Duration = Duration::from_secs(2);
 const CONFIRMING: Duration = Duration::from_secs(6);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use fissure_model::{Api, Finding, Intent, Reproduction};
 use fissure_triage::{Candidate, Replay, Signature};
 
-use super::{CampaignError, Run, Source, found_record};
+use super::{CampaignError, Run, found_record, pace};
 use crate::RunEvent;
 use crate::replayer::{StoredFinding, replay_finding, stored_findings};
 use crate::shrinker::{ShrinkEvent, Shrinker};
@@ -30,6 +30,7 @@ impl Run<'_> {
             if finding.verdict.note {
                 self.report(at, finding, Ok(()))?;
             } else {
+                let spec = self.spec(at).cloned().map(Box::new);
                 match &mut self.shrinker {
                     Some(shrinker) => {
                         (self.observer)(RunEvent::Shrinking {
@@ -38,12 +39,7 @@ impl Run<'_> {
                         });
                         let against_spec =
                             matches!(finding.verdict.oracle.as_str(), "acceptance" | "rejection");
-                        let spec = match self.source {
-                            Source::Specs(specs) if against_spec => {
-                                Some(Box::new(specs[at].clone()))
-                            }
-                            _ => None,
-                        };
+                        let spec = spec.filter(|_| against_spec);
                         shrinker.submit(at, finding, spec);
                     }
                     None => self.confirm(at, finding),
@@ -56,8 +52,9 @@ impl Run<'_> {
     /// When fuzzing has to end for the whole run to end at its limit.
     pub(super) fn fuzzing_ends(&self) -> Option<Duration> {
         let shrinking = self.shrinker.as_ref().map_or(0, Shrinker::pending);
+        let limit = self.limit?;
         Some(self.pace.fuzzing_ends(
-            self.options.total_time?,
+            limit.saturating_sub(pace::writing(limit)),
             self.seen.len() + shrinking,
             self.confirmer.pending(),
             self.options.workers,
@@ -150,7 +147,10 @@ impl Run<'_> {
     ) -> Result<(), CampaignError> {
         let signature = Signature::of_finding(&finding);
         finding.also_through = self.collector.aliases(&signature);
-        if let Err(message) = outcome {
+        if self.halt.load(Ordering::Relaxed) && outcome.is_err() {
+            let untried = "The run was over before it was tried in a fresh process.";
+            finding.remarks.push(untried.to_owned());
+        } else if let Err(message) = outcome {
             (self.observer)(RunEvent::Warning {
                 message: format!("failed to try {} in a fresh process: {message}", finding.id),
             });

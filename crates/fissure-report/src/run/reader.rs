@@ -154,7 +154,7 @@ impl RunReader {
                     self.run.skipped.push(skipped);
                 }
             }
-            Record::Started { at, api } => {
+            Record::Started { at, api } | Record::Rules { at, api, .. } => {
                 api_at(&mut self.apis, at, &api);
             }
             Record::Batch {

@@ -149,6 +149,7 @@ impl State {
                 self.confirming = confirming;
                 self.measure(now);
             }
+            RunEvent::Learned { .. } => {}
             RunEvent::Shrinking { .. } | RunEvent::Shrunk { .. } | RunEvent::Confirming { .. } => {}
         }
     }

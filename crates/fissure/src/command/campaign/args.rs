@@ -14,7 +14,8 @@ use crate::target::TargetArgs;
 /// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report.
 ///
 /// What is known of an API comes from constraint files (--specs), from rules shipped with Fissure or
-/// found in --rules or ./invariants, or is learned first. All results are in one folder, which
+/// found in --rules or ./invariants, or is learned
+/// meanwhile. All results are in one folder, which
 /// `fissure report` reads.
 ///
 ///   fissure campaign torch --api-time 60s --total-time 2h
@@ -116,7 +117,7 @@ pub struct CampaignRunArgs {
     #[arg(long, value_enum, default_value = "mixed")]
     pub mode: ModeArg,
 
-    /// Leave out APIs of which nothing is known, instead of learning them first
+    /// Leave out APIs of which nothing is known, instead of learning them meanwhile
     #[arg(long)]
     pub no_learn: bool,
 
@@ -124,8 +125,8 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "20s")]
     pub learn_time: Duration,
 
-    /// Time for learning in all; what is not learned by then is left out [default: 10m, or half
-    /// of --total-time where that is less]
+    /// Time for learning, which goes on beside fuzzing; what is not learned by then is left out
+    /// [default: 10m, or all of --total-time]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub learn_total: Option<Duration>,
 

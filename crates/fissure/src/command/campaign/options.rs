@@ -45,18 +45,7 @@ pub fn run_options(
         None if args.per_api.is_none() && total_time.is_none() && !endless => Some(DEFAULT_INPUTS),
         asked => asked,
     };
-    // What is left out needs no time.
-    let fuzzed: Vec<f64> = weights
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !left_out.contains_key(at))
-        .map(|(_, weight)| *weight)
-        .collect();
-    let share = total_time.map(|total| share_of(total, &fuzzed, workers));
-    let max_time = match (args.per_api, share) {
-        (Some(asked), Some(share)) => Some(asked.min(share)),
-        (asked, share) => asked.or(share),
-    };
+    let max_time = args.per_api;
     let mut options = RunOptions {
         seed: plan.seed,
         workers,
@@ -67,7 +56,7 @@ pub fn run_options(
         check_nan: true,
         max_inputs,
         max_time,
-        turn: (max_inputs.is_none() && max_time.is_none()).then_some(TURN),
+        turn: (endless && max_inputs.is_none() && max_time.is_none()).then_some(TURN),
         max_hangs: args.run.max_hangs,
         save: false,
         scripts: false,
@@ -87,14 +76,6 @@ pub fn run_options(
     };
     judging.apply(&args.judging, &mut options)?;
     Ok(options)
-}
-
-/// The usual time of an API when all share `total` by their weights: one API more than there are
-/// workers is under way at a time.
-fn share_of(total: Duration, weights: &[f64], workers: usize) -> Duration {
-    let lanes = weights.len().min(workers + 1) as f64;
-    let all: f64 = weights.iter().sum();
-    total.mul_f64((lanes / all.max(f64::MIN_POSITIVE)).min(1.0))
 }
 
 /// The shard that is meant; a campaign that is not divided is one.
@@ -121,16 +102,6 @@ pub fn shard_of(index: Option<u64>, count: usize) -> anyhow::Result<Shard> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn time_is_shared_by_weight() {
-        let hour = Duration::from_secs(3600);
-        // Two of four are under way at a time.
-        assert_eq!(share_of(hour, &[1.0; 4], 1), hour / 2);
-        let share = share_of(hour, &[3.0, 1.0, 1.0, 1.0], 1);
-        assert_eq!(share, hour / 3);
-        assert_eq!(share_of(hour, &[1.0], 8), hour);
-    }
 
     #[test]
     fn a_shard_is_one_of_those_that_there_are() {

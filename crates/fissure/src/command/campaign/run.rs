@@ -10,19 +10,24 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use fissure_campaign::{
-    CampaignFolder, CampaignPlan, Part, RunOptions, RunSummary, SessionOptions, Shard, Source,
+    CampaignFolder, CampaignPlan, Learning, Part, RunOptions, RunSummary, SessionOptions, Shard,
+    Source,
 };
-use fissure_learn::LearnOptions;
+use fissure_environment::Surroundings;
+use fissure_execute::PoolOptions;
+use fissure_learn::{KnownCalls, LearnOptions, Many};
 use fissure_model::Spec;
 
 use super::args::CampaignRunArgs;
-use super::learn::{self, Learning};
 use super::options::run_options;
 use crate::command::session::{self, Shown, session_options};
-use fissure_rules::RuleLibrary;
 
 /// Time for learning where nothing else is asked for.
 const LEARN_TOTAL: Duration = Duration::from_secs(600);
+/// Time for one call while learning.
+const CALL: Duration = Duration::from_secs(4);
+/// Calls of each API that the library's sample database is asked for.
+const SEEDS: usize = 60;
 
 pub struct ShardRun<'a> {
     pub args: &'a CampaignRunArgs,
@@ -57,77 +62,96 @@ impl ShardRun<'_> {
         run_options(self.args, self.plan, self.shard, self.part, left_out)
     }
 
-    /// Time for learning: a run that has an end is not spent on it.
-    fn learn_total(&self, total: Option<Duration>) -> Duration {
-        let asked = self.args.learn_total;
-        asked.unwrap_or_else(|| total.map_or(LEARN_TOTAL, |total| LEARN_TOTAL.min(total / 2)))
-    }
-
-    /// Learns what nothing is known of; returns how long that took.
-    pub fn learn(&self) -> anyhow::Result<Duration> {
-        let begin = Instant::now();
-        let names: Vec<&str> = self
+    /// What is to be learned, and how long; `None` when everything is known.
+    fn learning(&self, workers: usize) -> anyhow::Result<Option<Learning>> {
+        let names: Vec<String> = self
             .positions()
             .map(|at| &self.plan.apis[at])
             .filter(|api| api.learn)
-            .map(|api| api.title.as_str())
+            .map(|api| api.title.clone())
             .collect();
         if names.is_empty() {
-            return Ok(Duration::ZERO);
+            return Ok(None);
         }
-        let out = self.learned();
+        let scratch = self.folder.shard(self.shard).join("scratch").join("learn");
+        std::fs::create_dir_all(&scratch)
+            .with_context(|| format!("failed to make {}", scratch.display()))?;
+        let solver = fissure_environment::find_solver(&Surroundings::from_process()?)?;
+        Ok(Some(Learning {
+            many: Many {
+                names,
+                calls: KnownCalls::Asked(SEEDS),
+                own: Vec::new(),
+                options: LearnOptions {
+                    seed: self.plan.seed,
+                    time: self.args.learn_time,
+                    solver,
+                    ..LearnOptions::default()
+                },
+                pool: PoolOptions {
+                    timeout: CALL,
+                    extra_path: session::pythonpath(&self.args.run.pythonpath, &self.plan.package)?,
+                    ..PoolOptions::new(
+                        &self.plan.python,
+                        &self.plan.package,
+                        scratch.canonicalize()?,
+                    )
+                },
+                workers,
+                deadline: None,
+            },
+            out: self.learned(),
+        }))
+    }
+
+    /// Learns what nothing is known of, and nothing else: a task of its own on a cluster.
+    pub fn learn(&self) -> anyhow::Result<()> {
         let options = self.options(LeftOut::new())?;
-        let total = self.learn_total(options.total_time);
+        let Some(mut learning) = self.learning(options.workers)? else {
+            return Ok(());
+        };
+        let total = self.args.learn_total.unwrap_or(LEARN_TOTAL);
+        learning.many.deadline = Some(Instant::now() + total);
+        let apis = learning.many.names.len();
         self.phase(&format!(
-            "learn: {} APIs, in {} at most",
-            names.len(),
+            "learn: {apis} APIs, in {} at most",
             fissure_report::human_duration(total)
         ));
-        let learning = Learning {
-            package: &self.plan.package,
-            python: &self.plan.python,
-            out: &out,
-            options: LearnOptions {
-                seed: self.plan.seed,
-                time: self.args.learn_time,
-                ..LearnOptions::default()
-            },
-            total,
-            workers: options.workers.min(names.len()),
-            quiet: self.args.run.quiet,
-            stop: self.stop,
-            names,
-        };
-        learning.run()?;
-        Ok(begin.elapsed())
+        learning.run(self.stop, |learned| {
+            let outcome = match &learned.spec {
+                Ok(_) => "learned".to_owned(),
+                Err(reason) => reason.clone(),
+            };
+            self.phase(&format!("learn: {}: {outcome}", learned.title));
+        })?;
+        Ok(())
+    }
+
+    /// The specs of this shard as they were known when the campaign began.
+    fn known_specs(&self) -> anyhow::Result<Vec<Spec>> {
+        let all = self.folder.specs()?;
+        Ok(self.positions().map(|at| all[at].clone()).collect())
     }
 
     /// The specs of this shard, those that were learned included, and why some have none.
     fn specs(&self) -> anyhow::Result<(Vec<Spec>, LeftOut)> {
-        let all = self.folder.specs()?;
         let learned = self.learned();
-        let failures = learn::failures(&learned)?;
+        let failures = fissure_campaign::failures(&learned)?;
         let mut left_out = LeftOut::new();
-        let mut specs = Vec::new();
+        let mut specs = self.known_specs()?;
         for (local, at) in self.positions().enumerate() {
             let api = &self.plan.apis[at];
-            let mut spec = all[at].clone();
-            if api.learn {
-                let path = learn::rules_of(&learned, &api.title);
-                let sheet = match path.is_file() {
-                    true => RuleLibrary::only(&path).find("*")?.pop(),
-                    false => None,
-                };
-                match sheet {
-                    Some(sheet) => spec = sheet.into_spec(),
-                    None => {
-                        let reason = failures.get(&api.title).cloned();
-                        let late = || learn::LATE.to_owned();
-                        left_out.insert(local, reason.unwrap_or_else(late));
-                    }
+            if !api.learn {
+                continue;
+            }
+            match fissure_campaign::learned_spec(&learned, &api.title) {
+                Some(spec) => specs[local] = spec,
+                None => {
+                    let reason = failures.get(&api.title).cloned();
+                    let late = || fissure_campaign::LATE.to_owned();
+                    left_out.insert(local, reason.unwrap_or_else(late));
                 }
             }
-            specs.push(spec);
         }
         Ok((specs, left_out))
     }
@@ -176,16 +200,22 @@ impl ShardRun<'_> {
         read().with_context(|| format!("failed to read {}", path.display()))
     }
 
-    /// Fuzzes, judges and triages; continues what an earlier process began. `learned` is the part
-    /// of the time for the whole that is spent.
-    pub fn fuzz(&self, left_out: LeftOut, learned: Duration) -> anyhow::Result<RunSummary> {
-        let (specs, _) = self.specs()?;
+    /// Fuzzes, judges and triages, and learns meanwhile; continues what an earlier process began.
+    pub fn fuzz(&self, left_out: LeftOut, begun: Instant) -> anyhow::Result<RunSummary> {
+        let specs = self.known_specs()?;
         let workdir = self.folder.shard(self.shard);
         let mut options = self.options(left_out)?;
         options.resume = workdir.join("run.json").exists();
-        options.total_time = options
-            .total_time
-            .map(|total| total.saturating_sub(learned).max(total / 2));
+        let mut learning = match self.part {
+            Part::All => self.learning(options.workers.div_ceil(2))?,
+            Part::Fuzz | Part::Judge => None,
+        };
+        if let Some(learning) = &mut learning {
+            // A run that has an end ends learning with it.
+            let usual = options.total_time.is_none().then_some(LEARN_TOTAL);
+            let limit = self.args.learn_total.or(usual);
+            learning.many.deadline = limit.map(|limit| Instant::now() + limit);
+        }
         self.phase(match self.part {
             Part::All => "fuzz, judge, triage",
             Part::Fuzz => "fuzz, triage",
@@ -196,6 +226,9 @@ impl ShardRun<'_> {
             session: SessionOptions {
                 timeout: self.args.timeout,
                 known_issues: self.args.judging.known_issues()?,
+                begun: Some(begun),
+                learning,
+                rules_folder: Some(self.learned()),
                 ..session_options(&self.plan.package, python, &workdir, &self.args.run)?
             },
             chose_oracles: self.args.judging.oracles.is_some(),

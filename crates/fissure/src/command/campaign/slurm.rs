@@ -9,7 +9,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::Context;
 use fissure_campaign::slurm::{
@@ -281,7 +280,10 @@ fn do_task(
             run.write_solved()?;
             false
         }
-        Phase::Fuzz | Phase::Oracle => run.fuzz(run.read_solved()?, Duration::ZERO)?.interrupted,
+        Phase::Fuzz | Phase::Oracle => {
+            run.fuzz(run.read_solved()?, std::time::Instant::now())?
+                .interrupted
+        }
         Phase::Report => false,
     };
     if interrupted {

@@ -119,7 +119,6 @@ impl Plan {
             WayArg::Eager => specs,
             WayArg::Compiled => compiled(specs)?,
         };
-        let max_time = max_time.or_else(|| Some(share_of(total_time?, specs.len(), workers)));
         let mut run = RunOptions {
             seed,
             workers,
@@ -127,7 +126,8 @@ impl Plan {
             check_nan: args.check_nan || !is_docter,
             max_inputs,
             max_time,
-            turn: (max_inputs.is_none() && max_time.is_none()).then_some(TURN),
+            turn: (max_inputs.is_none() && max_time.is_none() && total_time.is_none())
+                .then_some(TURN),
             max_hangs: args.run.max_hangs,
             save: args.save,
             scripts: args.gen_script,
@@ -203,13 +203,6 @@ fn mode(args: &FuzzArgs, is_docter: bool) -> Mode {
         None if is_docter => Mode::Violate,
         None => Mode::Mixed,
     }
-}
-
-/// Time for one API when all share `total`: one API more than there are workers is under way at a
-/// time.
-fn share_of(total: Duration, apis: usize, workers: usize) -> Duration {
-    let lanes = apis.min(workers + 1) as f64;
-    total.mul_f64(lanes / apis.max(1) as f64)
 }
 
 fn share(value: Option<f64>, flag: &str) -> anyhow::Result<Option<f64>> {

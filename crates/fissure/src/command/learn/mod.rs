@@ -3,27 +3,29 @@
 #![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
 
 mod findings;
-mod many;
+mod keep;
 mod table;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
 use fissure_environment::Surroundings;
 use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
-use fissure_learn::{LanguageModel, LearnError, LearnOptions, Seeds, read_calls};
+use fissure_learn::{KnownCalls, LanguageModel, LearnError, LearnOptions, Many, Seeds, read_calls};
 
 use crate::command::session::{seconds_of, stop_on_interrupt};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 use findings::Findings;
 use fissure_rules::api_named;
-use many::Many;
+use keep::Keeper;
+use table::Table;
 
 /// Seeds asked of the library's sample database, per API.
 const SEEDS: usize = 60;
@@ -119,19 +121,13 @@ pub struct LearnArgs {
 pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     let package = package_of(&args.apis)?;
     let package = package.as_str();
-    let usual = LearnOptions::default();
     let options = LearnOptions {
         seed: args.seed,
         time: seconds_of(args.time, "--api-time")?,
-        // A call of JAX costs as much as many of the others.
-        mutants: if package == "jax" {
-            usual.mutants / 4
-        } else {
-            usual.mutants
-        },
         evaluate: args.evaluate,
         model: language_model(&args)?,
         solver: fissure_environment::find_solver(&Surroundings::from_process()?)?,
+        ..LearnOptions::default()
     };
     if args.workers == 0 {
         return Err(usage("--workers 0: at least one worker is needed"));
@@ -174,21 +170,31 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     };
     let many = Many {
         names,
-        seeds,
+        calls: KnownCalls::Collected(seeds),
         own,
         options,
-        again: args.again,
-        least: args.least,
-        json: args.json,
-        out: &args.out,
         pool: PoolOptions {
             timeout,
             ..PoolOptions::new(&python, package, scratch.path().join("pool"))
         },
-        findings,
-        stop: &stop,
+        workers: args.workers,
+        deadline: None,
     };
-    let status = if many.run(args.workers)? > 0 {
+    let keeper = Keeper {
+        names: &many.names,
+        package,
+        seed: args.seed,
+        evaluate: args.evaluate,
+        again: args.again,
+        least: args.least,
+        json: args.json,
+        out: &args.out,
+        findings,
+        table: Mutex::new(Table::open(&args.out)?),
+        found: AtomicUsize::new(0),
+    };
+    many.run(&keeper, &stop)?;
+    let status = if keeper.finish()? > 0 {
         ExitStatus::Findings
     } else {
         ExitStatus::NoFinding

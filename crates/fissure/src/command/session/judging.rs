@@ -14,6 +14,9 @@ use crate::exit_status::usage;
 /// The profile of a run that names none; its time does not count.
 const DEFAULT_PROFILE: &str = "ci";
 
+/// Share of the workers' time that judging gets in a run that ends by the clock.
+const TIME_SHARE: f64 = 0.5;
+
 /// Read when it is there and no other is named.
 const KNOWN_ISSUES: &str = "known-issues.toml";
 
@@ -30,7 +33,7 @@ pub struct JudgingArgs {
     pub profile: Option<String>,
 
     /// Calls that oracles may make for each plain call; `all` judges every accepted input
-    /// [default: the profile's]
+    /// [default: half of the time in a run that ends by the clock, else the profile's]
     #[arg(long, value_name = "SHARE")]
     pub judge_share: Option<String>,
 
@@ -140,6 +143,10 @@ impl Judging {
                 .collect(),
             price: comparing.iter().map(|oracle| oracle.price).sum(),
             share: self.share,
+            // A count ends the run, or the user has said how much: what is judged follows from the
+            // sequence alone.
+            time_share: (options.max_inputs.is_none() && args.judge_share.is_none())
+                .then_some(TIME_SHARE),
         };
         options.trust_specs = args.trust_specs;
         options.confirm_runs = args.confirm_runs;

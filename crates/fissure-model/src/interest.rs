@@ -1,0 +1,131 @@
+//! How much a finding is worth to those who maintain the library.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Category, ConcreteInput, Dtype, Finding, Intent, OutcomeKind, TensorValue, Value};
+
+/// A number beyond this is no ordinary argument.
+const LARGE: i128 = 1 << 20;
+
+/// Classes of findings, the most interesting first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interest {
+    /// A wrong value for an ordinary input, without a word.
+    WrongValue,
+    /// A wrong derivative.
+    WrongGradient,
+    /// The process ends, an internal error or a hang, for an ordinary input.
+    Crash,
+    /// A shape or dtype that the compiler was promised, and that is not so.
+    WrongPromise,
+    /// The same as a crash for an input that nobody would write.
+    CrashOnAbsurdInput,
+    /// What is accepted, and what is said, of empty tensors, rare dtypes and the like.
+    Strictness,
+}
+
+impl Interest {
+    pub const ALL: [Interest; 6] = [
+        Interest::WrongValue,
+        Interest::WrongGradient,
+        Interest::Crash,
+        Interest::WrongPromise,
+        Interest::CrashOnAbsurdInput,
+        Interest::Strictness,
+    ];
+
+    /// From 1, the most interesting.
+    pub fn rank(self) -> u8 {
+        self as u8 + 1
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Interest::WrongValue => "silent wrong value",
+            Interest::WrongGradient => "wrong gradient",
+            Interest::Crash => "crash on ordinary input",
+            Interest::WrongPromise => "wrong shape or dtype promised to the compiler",
+            Interest::CrashOnAbsurdInput => "crash or internal error on absurd input",
+            Interest::Strictness => "strictness",
+        }
+    }
+}
+
+impl Finding {
+    /// The class of this finding, from its verdict and its (small) input.
+    pub fn interest(&self) -> Interest {
+        let input = oddness(&self.input);
+        match self.verdict.kind {
+            OutcomeKind::WrongResult | OutcomeKind::Nan => match self.verdict.oracle.as_str() {
+                _ if input.empty || input.rare_dtype => Interest::Strictness,
+                "gradient" => Interest::WrongGradient,
+                "meta" | "contract" => Interest::WrongPromise,
+                "acceptance" | "rejection" | "message" => Interest::Strictness,
+                _ if input.not_finite => Interest::Strictness,
+                _ => Interest::WrongValue,
+            },
+            OutcomeKind::Rejected | OutcomeKind::NotBuilt | OutcomeKind::Accepted => {
+                Interest::Strictness
+            }
+            _ if input.large || input.empty || input.broken => Interest::CrashOnAbsurdInput,
+            _ => Interest::Crash,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Oddness {
+    /// A tensor without elements.
+    empty: bool,
+    rare_dtype: bool,
+    not_finite: bool,
+    /// A number that no ordinary call has.
+    large: bool,
+    /// An argument of the wrong type, on purpose.
+    broken: bool,
+}
+
+fn oddness(input: &ConcreteInput) -> Oddness {
+    let mut odd = Oddness {
+        broken: matches!(
+            &input.intent,
+            Intent::Violate {
+                category: Category::Dtype | Category::Structure,
+                ..
+            }
+        ),
+        ..Oddness::default()
+    };
+    let layer = input.layer_arguments.iter().flatten();
+    for argument in input.arguments.iter().chain(layer) {
+        argument.value.walk(&mut |value| match value {
+            Value::Int(number) => odd.large |= number.unsigned_abs() >= LARGE.unsigned_abs(),
+            Value::Float(number) => {
+                odd.not_finite |= !number.is_finite();
+                odd.large |= number.is_finite() && number.abs() >= LARGE as f64;
+            }
+            Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) => {
+                odd.empty |= tensor.shape.contains(&0);
+                odd.rare_dtype |= is_rare(tensor);
+            }
+            _ => {}
+        });
+    }
+    odd
+}
+
+fn is_rare(tensor: &TensorValue) -> bool {
+    !matches!(
+        tensor.dtype,
+        Dtype::Float32
+            | Dtype::Float64
+            | Dtype::Float16
+            | Dtype::Bfloat16
+            | Dtype::Int64
+            | Dtype::Int32
+            | Dtype::Uint8
+            | Dtype::Bool
+            | Dtype::Complex64
+    )
+}

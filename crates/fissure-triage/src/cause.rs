@@ -1,0 +1,133 @@
+//! What two failures must share to be one cause.
+//!
+//! A signature tells failures of one API apart as finely as they can be told. One defect, though, is
+//! met through a module, a function and a method, is reported by several oracles, and, when it
+//! writes where it must not, kills the process somewhere else each time. Each failure here has
+//! *cause keys*; failures that share one are one finding.
+
+use fissure_model::{Api, Execution, Finding, Outcome, OutcomeKind};
+
+use crate::signature::Signature;
+
+/// Different memory faults of one API from which on they are taken for one corrupted heap.
+pub const FAULTS: usize = 4;
+
+/// Functions of the C library's allocator: a process that dies inside them was corrupted earlier.
+const ALLOCATOR: [&str; 14] = [
+    "malloc",
+    "calloc",
+    "realloc",
+    "free",
+    "cfree",
+    "__libc_free",
+    "__libc_malloc",
+    "_int_malloc",
+    "_int_free",
+    "_int_realloc",
+    "malloc_consolidate",
+    "malloc_printerr",
+    "unlink_chunk",
+    "sysmalloc",
+];
+
+/// What the allocator says before it ends the process.
+const COMPLAINTS: [&str; 9] = [
+    "free(): invalid",
+    "double free or corruption",
+    "malloc(): ",
+    "malloc_consolidate(): ",
+    "corrupted size vs. prev_size",
+    "corrupted double-linked list",
+    "munmap_chunk(): invalid pointer",
+    "realloc(): invalid",
+    "*** stack smashing detected ***",
+];
+
+/// The operator that an API is a form of: `torch.nn.AvgPool2d`, `torch.nn.functional.avg_pool2d` and
+/// `torch.Tensor.avg_pool2d_` are one. By the table of functions where it knows the name, else by
+/// the last part of the path as libraries spell modules, functions, methods and in-place methods.
+pub fn operator(api: &Api) -> String {
+    let last = api.path.rsplit('.').next().unwrap_or(&api.path);
+    let plain = |name: &str| -> String {
+        let letters = name.chars().filter(|letter| *letter != '_');
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let known = fissure_functions::functions().find(&api.path);
+    let name = known.map_or_else(|| plain(last), |function| plain(&function.name));
+    format!("{} {name}", api.package)
+}
+
+/// A fault of memory, of which a corrupted heap dies in many ways.
+pub fn is_memory_fault(kind: OutcomeKind, detail: &str) -> bool {
+    kind == OutcomeKind::Crash
+        && ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGTRAP", "SIGILL"]
+            .iter()
+            .any(|signal| detail.starts_with(signal))
+}
+
+/// The process died of what was written before: inside the allocator, or by its word.
+pub fn is_corrupted(execution: &Execution) -> bool {
+    if !matches!(execution.outcome, Outcome::Crash { .. }) {
+        return false;
+    }
+    let complains = |log: &str| COMPLAINTS.iter().any(|words| log.contains(words));
+    if execution.log.as_deref().is_some_and(complains) {
+        return true;
+    }
+    let inside = |frame: &String| {
+        let name = frame.rsplit('!').next().unwrap_or(frame);
+        let name = name.split(['+', '(', ' ']).next().unwrap_or(name);
+        ALLOCATOR.contains(&name)
+    };
+    execution.native_frames.iter().take(3).any(inside)
+}
+
+/// The keys of one failure. `others` are further reports (oracle, detail) on the same small input.
+pub fn keys(api: &Api, signature: &Signature, others: &[(String, String)]) -> Vec<String> {
+    let (mut kind, mut oracle, mut detail) = ("", "", "");
+    let mut said = Vec::new();
+    for line in signature.text().lines() {
+        match line.split_once(' ').unwrap_or((line, "")) {
+            ("note", _) => return Vec::new(),
+            ("kind", text) => kind = text,
+            ("oracle", text) => oracle = text,
+            ("detail", text) => detail = text,
+            // Python frames differ between the forms of one operator.
+            ("api" | "at" | "cycle", _) => {}
+            _ => said.push(line),
+        }
+    }
+    let operator = operator(api);
+    let mut keys: Vec<String> = signature.place().into_iter().collect();
+    if oracle.is_empty() {
+        // A crash of which nothing else is known says too little about another API.
+        if !said.is_empty() {
+            keys.push(format!("{operator}\n{kind} {detail}\n{}", said.join("\n")));
+        }
+    } else {
+        keys.push(format!("{operator}\nwrong {oracle} {detail}"));
+    }
+    for (oracle, detail) in others {
+        keys.push(format!("{operator}\nwrong {oracle} {detail}"));
+    }
+    keys
+}
+
+/// The keys of a finding that was written.
+pub fn keys_of(finding: &Finding) -> Vec<String> {
+    let mut keys = keys(
+        &finding.api,
+        &Signature::of_finding(finding),
+        &finding.also_by,
+    );
+    let fault = is_memory_fault(finding.verdict.kind, &finding.verdict.detail);
+    if fault && is_corrupted(&finding.execution) {
+        keys.push(heap(&finding.api));
+    }
+    keys
+}
+
+/// The key of all memory faults of an API whose heap is corrupted.
+pub fn heap(api: &Api) -> String {
+    format!("heap {}", api.path)
+}

@@ -1,0 +1,125 @@
+//! What `fissure learn` keeps and shows of each API that is learned.
+
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
+#![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use fissure_execute::Pool;
+use fissure_learn::{Invariants, LearnEvent, Learned, Observer};
+use serde_json::json;
+
+use super::findings::Findings;
+use super::table::{Record, Table};
+
+/// Writes the rules and the table, and counts findings.
+pub struct Keeper<'a> {
+    pub names: &'a [String],
+    pub package: &'a str,
+    pub seed: u64,
+    pub evaluate: bool,
+    pub again: bool,
+    /// Rules of a lower precision are not kept.
+    pub least: f64,
+    pub json: bool,
+    pub out: &'a Path,
+    pub findings: Findings,
+    pub table: Mutex<Table>,
+    pub found: AtomicUsize,
+}
+
+impl Observer<anyhow::Error> for Keeper<'_> {
+    fn wanted(&self, name: &str, pool: &Pool) -> bool {
+        !self.is_known(name, pool, &self.table())
+    }
+
+    fn observe(&self, event: LearnEvent<'_>) -> anyhow::Result<()> {
+        match event {
+            LearnEvent::Learned {
+                number,
+                name,
+                api,
+                learned,
+                pool,
+            } => {
+                for remark in &learned.remarks {
+                    eprintln!("warning: {name}: {remark}");
+                }
+                let record = Record::learned(name, learned);
+                self.save(name, &record, learned)?;
+                let found = self.findings.write(pool, api, learned)?;
+                self.found.fetch_add(found, Ordering::Relaxed);
+                self.print(number, &record);
+            }
+            LearnEvent::Failed {
+                number,
+                name,
+                reason,
+            } => {
+                eprintln!("warning: {name}: {reason}");
+                let record = Record::failed(name, &reason);
+                self.table().add(&record)?;
+                self.print(number, &record);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Keeper<'_> {
+    /// The table at the end; gives how many findings there are.
+    pub fn finish(self) -> anyhow::Result<usize> {
+        let table = self
+            .table
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        table.finish()?;
+        if !self.json && self.names.len() > 1 {
+            print!("{}", table.summary(self.names));
+        }
+        Ok(self.found.into_inner())
+    }
+
+    fn table(&self) -> std::sync::MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.out.join(format!("{name}.rules"))
+    }
+
+    /// Keeps what was learned, unless it is worse than what was there or not good enough.
+    fn save(&self, name: &str, record: &Record, learned: &Learned) -> anyhow::Result<()> {
+        let mut table = self.table();
+        let precision = record.measured.as_ref().map(|it| it.precision);
+        if !self.again && precision.is_some() && table.precision(name) > precision {
+            return Ok(());
+        }
+        table.add(record)?;
+        if precision.is_none_or(|precision| precision >= self.least) {
+            learned.invariants.save(&self.path(name))?;
+        }
+        Ok(())
+    }
+
+    /// Was the API learned before, with this library and this seed, and measured if it is to be?
+    fn is_known(&self, name: &str, pool: &Pool, table: &Table) -> bool {
+        if self.again || (self.evaluate && table.precision(name).is_none()) {
+            return false;
+        }
+        let library = format!("{} {}", self.package, pool.info().library_version);
+        Invariants::load(&self.path(name)).is_ok_and(|known| {
+            known.file.seed == Some(self.seed) && known.file.library.as_deref() == Some(&library)
+        })
+    }
+
+    fn print(&self, number: usize, record: &Record) {
+        if self.json {
+            println!("{}", json!(record));
+        } else if record.failure.is_none() {
+            println!("[{}/{}] {record}", number + 1, self.names.len());
+        }
+    }
+}
