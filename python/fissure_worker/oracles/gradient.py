@@ -242,8 +242,8 @@ def holds_nearby(call, place, mode):
     return True
 
 
-def source(call, place, mode, chosen=()):
-    """The derivative by one argument in both ways, as a script."""
+def function_lines(call, place, chosen=()):
+    """The call as a function of one argument that gives one number, in a script."""
     numbers = [number for number, takes_part in enumerate(chosen) if takes_part]
     arguments = call.build()
     lines = ["def function(tensor):", "    {build}"]
@@ -266,6 +266,15 @@ def source(call, place, mode, chosen=()):
         "        weight = torch.rand(it.shape, dtype=it.dtype, generator=generator)",
         "        total = total + (it * weight.conj()).sum().real",
         "    return total",
+    ]
+    return lines
+
+
+def source(call, place, mode, chosen=()):
+    """The derivative by one argument in both ways, as a script."""
+    arguments = call.build()
+    lines = function_lines(call, place, chosen)
+    lines += [
         "{build}",
         "start = " + place.expression + compare.wide(arguments.get(place))[1],
         "generator = torch.Generator().manual_seed(0)",

@@ -51,3 +51,30 @@ def forward_mode(input):
 def second_argument(input, other):
     """The product; the second argument counts as a constant."""
     return input * (other.detach() if wrong("second_argument") else other)
+
+
+class Cube(torch.autograd.Function):
+    """The third power; where it is wrong, its gradient is a constant for whoever differentiates it again."""
+
+    @staticmethod
+    def forward(context, input):
+        context.save_for_backward(input)
+        return input**3
+
+    @staticmethod
+    def backward(context, gradient):
+        (input,) = context.saved_tensors
+        if wrong("double_backward"):
+            input = input.detach()
+        return 3 * input**2 * gradient
+
+
+def double_backward(input):
+    return Cube.apply(input)
+
+
+def batching_rule(input):
+    """Its rule for a batch is off by a tenth."""
+    if wrong("batching_rule") and torch._C._functorch.is_batchedtensor(input):
+        return 1.1 * torch.exp(input)
+    return torch.exp(input)

@@ -1,5 +1,7 @@
 """Memory: elements that nobody writes, and elements beyond the end."""
 
+import ctypes
+
 import torch
 
 
@@ -24,3 +26,35 @@ def unwritten_scratch(input):
     """A sum that begins with what was in memory."""
     total = torch.empty(()) if wrong("unwritten_scratch") else torch.zeros(())
     return total + input.sum()
+
+
+def native_sum(input, first, last):
+    """The sum of the bytes from `first` to `last` (beyond the end) around the elements, read by the C library."""
+    size = input.numel() * input.element_size()
+    return torch.tensor(sum(ctypes.string_at(input.data_ptr() - first, size + first + last)) % 251)
+
+
+def reads_one_byte_behind(input):
+    if wrong("reads_one_byte_behind"):
+        native_sum(input, 0, 1)
+    return native_sum(input, 0, 0)
+
+
+def reads_one_byte_before(input):
+    if wrong("reads_one_byte_before"):
+        native_sum(input, 1, 0)
+    return native_sum(input, 0, 0)
+
+
+def reads_far_behind(input):
+    if wrong("reads_far_behind"):
+        ctypes.string_at(input.data_ptr() + input.numel() * input.element_size() + 100, 1)
+    return native_sum(input, 0, 0)
+
+
+def writes_behind(input):
+    """Writes the byte behind the elements back as it was: nothing else would notice."""
+    if wrong("writes_behind"):
+        place = input.data_ptr() + input.numel() * input.element_size()
+        (ctypes.c_char * 1).from_address(place)[0] = (ctypes.c_char * 1).from_address(place)[0]
+    return native_sum(input, 0, 0)

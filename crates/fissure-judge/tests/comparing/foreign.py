@@ -55,7 +55,9 @@ def another_each_time(x):
     return x + COUNT["calls"]
 
 
-def judged(expected, oracle, function, arrays, path):
+def judged(expected, oracle, function, arrays, path, several=1):
+    """`several`: a defect that as many questions of one oracle show is told by the first of them here."""
+
     def maker():
         return Arguments([tensor(array) for array in arrays], {})
 
@@ -68,7 +70,7 @@ def judged(expected, oracle, function, arrays, path):
     line = {
         "name": "%s: %s" % (expected, path),
         "oracle": oracle,
-        "reports": [report["detail"] for report in judgement.reports],
+        "reports": [report["detail"] for report in judgement.reports][: 1 if several > 1 else None],
         "failures": failures + [text for _, text in judgement.failures],
     }
     print(json.dumps(line), flush=True)
@@ -88,6 +90,34 @@ def a_number(x):
     return exp(x)
 
 
+if LIBRARY == "jax":
+
+    @library.custom_jvp
+    def wrong_tangent(x):
+        return numbers.sin(x)
+
+    @wrong_tangent.defjvp
+    def wrong_rule(primals, tangents):
+        return numbers.sin(primals[0]), 1.5 * numbers.cos(primals[0]) * tangents[0]
+
+    @library.custom_jvp
+    def wrong_curvature(x):
+        return numbers.sin(x)
+
+    @wrong_curvature.defjvp
+    def constant_rule(primals, tangents):
+        slope = library.lax.stop_gradient(numbers.cos(primals[0]))
+        return numbers.sin(primals[0]), slope * tangents[0]
+
+    @library.custom_batching.custom_vmap
+    def wrong_batch(x):
+        return numbers.sin(x)
+
+    @wrong_batch.def_vmap
+    def wrong_batching(size, batched, x):
+        return 1.1 * numbers.sin(x), True
+
+
 sys.modules["planted"] = planted = types.ModuleType("planted")
 planted.wrong_when_traced = wrong_when_traced
 if LIBRARY == "tensorflow":
@@ -95,6 +125,14 @@ if LIBRARY == "tensorflow":
     judged("silent", "nan", nan_everywhere, [X], "planted.nan_everywhere")
     judged("silent", "nan", nan_in_low_precision, [X * 1e30], "planted.nan_in_low_precision")
     judged("silent", "nan", a_number, [X], "planted.a_number")
+if LIBRARY == "jax":
+    judged("reported", "derivatives", wrong_curvature, [X], "planted.wrong_curvature")
+    judged("reported", "derivatives", wrong_batch, [X], "planted.wrong_batch", 2)
+    judged("reported", "derivatives", wrong_tangent, [X], "planted.wrong_tangent", 2)
+    for name in ("sin", "tanh", "exp", "cumsum", "maximum"):
+        arrays = [X, X + 1] if name == "maximum" else [X]
+        judged("silent", "derivatives", getattr(numbers, name), arrays, "jax.numpy." + name)
+    judged("silent", "derivatives", library.nn.gelu, [X], "jax.nn.gelu")
 judged("reported", "compile", wrong_when_traced, [X], "planted.wrong_when_traced")
 if LIBRARY == "jax":
     planted.wrong_when_wide_and_traced = wrong_when_wide_and_traced

@@ -2,7 +2,7 @@
 
 import json
 
-import harness  # noqa: F401
+import harness
 
 from fissure_worker import functions
 

@@ -12,7 +12,7 @@ LIBRARY = sys.argv[2]
 
 import torch
 
-from fissure_worker import functions  # noqa: E402
+from fissure_worker import functions
 from fissure_worker.oracles import device
 
 library = importlib.import_module(LIBRARY)
@@ -56,6 +56,8 @@ CASES = [
     ("uninitialised", "unwritten_end", [torch.randn(2, 50_000)], "fresh memory: values"),
     ("uninitialised", "unwritten_mask", [X], "fresh memory: values"),
     ("uninitialised", "unwritten_scratch", [X], "fresh memory: values"),
+    ("derivatives", "double_backward", [X], "double backward by input"),
+    ("derivatives", "batching_rule", [X], "vmap over input"),
     ("reference", "logaddexp2", [X, X.flip(0)], "numpy: values"),
     ("device", "other_device", [X], "torch.float64: values"),
     ("jit", "traced", [X], "trace: values"),
@@ -69,6 +71,10 @@ CASES = [
 ENDING = [
     ("meta", "crash_in_meta", [X], "meta"),
     ("forms", "crash_with_out", [X], "out with gaps"),
+    ("guard", "reads_one_byte_behind", [X], "a forbidden page behind the elements"),
+    ("guard", "reads_one_byte_before", [X], "a forbidden page before them"),
+    ("guard", "reads_far_behind", [X], "a forbidden page behind the elements"),
+    ("guard", "writes_behind", [X], "a forbidden page behind the elements"),
 ]
 
 for oracle, function, arguments, expected in CASES:

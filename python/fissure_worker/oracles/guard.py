@@ -1,0 +1,115 @@
+"""The call reads or writes beyond the memory of its arguments.
+
+# What it does
+
+Makes the call again with each tensor argument in memory of its own, the last byte of its elements at the end of a
+page and a page behind it that may not be touched, and once more with a forbidden page before the first byte. A
+kernel that goes one byte too far ends the process there, instead of reading whatever lies beside the tensor. The
+results must be those of the plain call, too: the elements are the same, only less aligned.
+
+# Why it matters
+
+A read beyond the end gives a number that depends on the neighbour in memory, a write corrupts it. Without such pages
+neither is seen until something else fails.
+
+# When it stays silent
+
+For tensors without elements, sparse and quantized ones, arguments that share memory, and functions that are about
+addresses or layout. Weights that a layer makes by itself are not guarded.
+
+# Example
+
+```
+x = the 12 bytes before a forbidden page
+native.some_function(x)
+observed  Segmentation fault (reads 16 bytes)
+expected  a result, as with x in ordinary memory
+```
+"""
+
+import ctypes
+
+from fissure_worker.oracles import compare
+
+PRICE = 3
+ONLY = ("torch", "numpy")
+#: Bytes of one tensor; larger ones are left alone.
+LARGEST = 1 << 22
+
+#: The same as `guarded`, as a check source writes it; `%s` makes the tensor from `memory`.
+SOURCE = [
+    "import ctypes, mmap",
+    "libc = ctypes.CDLL(None)",
+    "def guarded(tensor, at_end):",
+    "    # The same elements between two pages that may not be touched.",
+    "    size, page = tensor.nbytes if hasattr(tensor, 'nbytes') else tensor.numel() * tensor.element_size(), mmap.PAGESIZE",
+    "    room = -(-size // page) * page",
+    "    memory = mmap.mmap(-1, room + 2 * page)",
+    "    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))",
+    "    offset = page + (room - size if at_end else 0)",
+    "    made = %s",
+    "    libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(page), 0)",
+    "    libc.mprotect(ctypes.c_void_p(start + page + room), ctypes.c_size_t(page), 0)",
+    "    return made",
+]
+TORCH = (
+    "torch.frombuffer(memory, dtype=tensor.dtype, count=tensor.numel(), offset=offset)"
+    ".view(tensor.shape).copy_(tensor.detach())"
+)
+NUMPY = (
+    "__import__('numpy').frombuffer(memory, tensor.dtype, tensor.size, offset).reshape(tensor.shape); made[...] = tensor"
+)
+LIBC = None
+
+
+def unavailable(library):
+    """Why this oracle cannot run here, or None."""
+    global LIBC
+    try:
+        LIBC = ctypes.CDLL(None)
+    except OSError:
+        return "the C library cannot be called"
+    if not hasattr(LIBC, "mprotect"):
+        return "the system has no pages that may not be touched"
+    if library.__name__ == "torch" and not hasattr(library, "frombuffer"):
+        return "torch.frombuffer needs PyTorch 1.10 or newer"
+    return None
+
+
+def check(call):
+    if call.random or call.has("about layout") or call.has("varies"):
+        return
+    arguments = call.build()
+    places = [(place, it) for place, it in call.tensors(arguments) if suitable(it)]
+    if not places or share_memory([it for _, it in call.tensors(arguments)]):
+        return
+    make = TORCH if compare.is_torch(places[0][1]) else NUMPY
+    lines = [line % make if "%s" in line else line for line in SOURCE]
+    scope = {"torch": call.library}
+    exec("\n".join(lines), scope)
+    for name, at_end in (("a forbidden page behind the elements", True), ("a forbidden page before them", False)):
+        changed = call.build()
+        change = list(lines)
+        for place, _ in places:
+            change.append(place.assignment(changed, "guarded(%s, %r)" % (place.expression, at_end)))
+        for place, _ in places:
+            changed = changed.replace(place, scope["guarded"](changed.get(place), at_end))
+        report = call.compare_variant(name, change, changed)
+        if report is not None and "raises" not in report.detail:
+            yield report
+            return
+
+
+def suitable(value):
+    if compare.is_numpy(value):
+        return bool(value.shape) and 0 < value.nbytes <= LARGEST and value.dtype.kind in "biufc"
+    if not compare.is_torch(value) or str(value.layout) != "torch.strided" or value.is_quantized:
+        return False
+    size = value.numel() * value.element_size()
+    return 0 < size <= LARGEST and str(value.device) == "cpu" and not value.requires_grad and not value.is_conj()
+
+
+def share_memory(tensors):
+    """Two arguments begin at one place: apart they are another call."""
+    starts = [it.data_ptr() for it in tensors if compare.is_torch(it) and it.numel()]
+    return len(set(starts)) < len(starts)
