@@ -170,8 +170,8 @@ fn is_failure(kind: OutcomeKind, intent: &Intent) -> bool {
 /// DocTer's name for a crash or for one of the outcomes that it files with them.
 fn kind_name(kind: OutcomeKind, execution: &Execution) -> Option<&'static str> {
     let by_signal = |name: &str| match name {
-        "SIGSEGV" => "Segmentation_Fault",
-        "SIGFPE" => "Floating_Point_Exception",
+        "SIGSEGV" => "Segmentation_fault",
+        "SIGFPE" => "Floating_point_exception",
         "SIGBUS" => "Bus_Error",
         "SIGILL" => "Illegal_instruction",
         // Traps and forbidden system calls have no file of their own.

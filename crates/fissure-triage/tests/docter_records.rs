@@ -61,9 +61,9 @@ fn lines(folder: &Path, name: &str) -> Vec<String> {
 fn every_crash_goes_into_the_files_of_its_kind() {
     let crash = |signal| Outcome::Crash { signal };
     let cases = vec![
-        ("Segmentation_Fault", crash(libc::SIGSEGV), None),
+        ("Segmentation_fault", crash(libc::SIGSEGV), None),
         ("Abort", crash(libc::SIGABRT), None),
-        ("Floating_Point_Exception", crash(libc::SIGFPE), None),
+        ("Floating_point_exception", crash(libc::SIGFPE), None),
         ("Bus_Error", crash(libc::SIGBUS), None),
         ("Illegal_instruction", crash(libc::SIGILL), None),
         ("Kill", crash(libc::SIGKILL), None),

@@ -99,7 +99,7 @@ fn a_docter_command_line_works_and_writes_its_record_files() {
             names(&out)
         );
     }
-    let record = std::fs::read_to_string(out.join("Segmentation_Fault_record")).unwrap();
+    let record = std::fs::read_to_string(out.join("Segmentation_fault_record")).unwrap();
     let line = record.lines().next().unwrap();
     let (path, number) = line.split_once(", ").unwrap();
     assert!(
@@ -107,7 +107,7 @@ fn a_docter_command_line_works_and_writes_its_record_files() {
         "the recorded path {path} is relative to the work folder"
     );
     assert!(path.contains(number));
-    let script = std::fs::read_to_string(out.join("Segmentation_Fault_script_record")).unwrap();
+    let script = std::fs::read_to_string(out.join("Segmentation_fault_script_record")).unwrap();
     let (script, _) = script.lines().next().unwrap().split_once(", ").unwrap();
     let died = Command::new("python3")
         .arg(out.join(script))
