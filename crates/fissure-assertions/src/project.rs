@@ -41,6 +41,10 @@ pub enum ProjectError {
 struct ProjectFile {
     #[serde(default)]
     assertion: Vec<Entry>,
+    /// What `fissure fuzz` reads.
+    #[serde(default)]
+    #[expect(dead_code, reason = "read by another command")]
+    fuzz: serde::de::IgnoredAny,
 }
 
 #[derive(Clone, Debug, Deserialize)]

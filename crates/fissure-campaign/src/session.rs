@@ -47,6 +47,8 @@ pub struct SessionOptions {
     pub known_issues: KnownIssues,
     /// Note which blocks of the library's native code are run.
     pub coverage: Option<CoverageOptions>,
+    /// Variables that the target sees.
+    pub environment: Vec<(String, String)>,
     /// The command line, for the header of the run, and the folder it was given in.
     pub command: Vec<String>,
     pub folder: PathBuf,
@@ -77,6 +79,7 @@ impl SessionOptions {
             include_denied: false,
             known_issues: KnownIssues::default(),
             coverage: None,
+            environment: Vec::new(),
             command: Vec::new(),
             folder: PathBuf::new(),
             begun: None,
@@ -178,6 +181,7 @@ impl Session {
         let pool_options = PoolOptions {
             extra_path,
             imports: options.imports.clone(),
+            environment: options.environment.clone(),
             workers: run.workers,
             timeout: options.timeout,
             memory_limit: options.memory_limit,
@@ -327,14 +331,18 @@ pub fn search_path<'a>(
     modules: impl IntoIterator<Item = &'a str>,
 ) -> Vec<PathBuf> {
     let mut path = named.to_vec();
-    let holds = |module: &str| {
-        let root = module.split('.').next().unwrap_or(module);
-        !root.is_empty()
-            && (current.join(root).join("__init__.py").is_file()
-                || current.join(format!("{root}.py")).is_file())
-    };
-    if modules.into_iter().any(holds) && !path.iter().any(|known| known == current) {
-        path.push(current.to_owned());
+    let modules: Vec<&str> = modules.into_iter().collect();
+    // `src/` is where many projects keep their package.
+    for folder in [current.to_owned(), current.join("src")] {
+        let holds = |module: &&str| {
+            let root = module.split('.').next().unwrap_or(module);
+            !root.is_empty()
+                && (folder.join(root).join("__init__.py").is_file()
+                    || folder.join(format!("{root}.py")).is_file())
+        };
+        if modules.iter().any(holds) && !path.contains(&folder) {
+            path.push(folder);
+        }
     }
     path
 }
@@ -378,5 +386,15 @@ mod tests {
         assert_eq!(path(&["torch"]), [PathBuf::new(); 0]);
         let named = [folder.path().to_owned()];
         assert_eq!(search_path(&named, folder.path(), ["mine"]).len(), 1);
+    }
+
+    #[test]
+    fn a_package_below_src_is_found_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = folder.path().join("src/mine");
+        std::fs::create_dir_all(&package).unwrap();
+        std::fs::write(package.join("__init__.py"), "").unwrap();
+        let path = search_path(&[], folder.path(), ["mine.ops"]);
+        assert_eq!(path, [folder.path().join("src")]);
     }
 }

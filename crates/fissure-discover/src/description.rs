@@ -1,5 +1,6 @@
 //! What the worker says about a callable (`fissure_worker.discover.describe`).
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -97,10 +98,15 @@ impl FormDescription {
 impl Description {
     /// Reads the worker's answer. Unknown keys are left alone, null stands for absent.
     pub fn from_json(answer: &[u8]) -> Result<Description, serde_json::Error> {
-        let mut value: Json = serde_json::from_slice(answer)?;
-        drop_nulls(&mut value);
-        serde_json::from_value(value)
+        lenient(answer)
     }
+}
+
+/// Reads what Python wrote: null stands for absent.
+pub(crate) fn lenient<T: DeserializeOwned>(answer: &[u8]) -> Result<T, serde_json::Error> {
+    let mut value: Json = serde_json::from_slice(answer)?;
+    drop_nulls(&mut value);
+    serde_json::from_value(value)
 }
 
 /// Python writes null where a key has nothing to say; serde's defaults want it absent.

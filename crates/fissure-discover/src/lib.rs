@@ -7,6 +7,7 @@
 
 mod description;
 mod param;
+mod public;
 mod signature;
 mod spec;
 mod suggest;
@@ -14,6 +15,7 @@ mod suggest;
 pub use description::{
     Description, Evidence, FormDescription, ParamDescription, Relation, TypeDescription,
 };
+pub use public::{Answer, PublicName, Question};
 pub use signature::from_signature;
 pub use spec::{signature_of, spec_of};
 pub use suggest::suggest;

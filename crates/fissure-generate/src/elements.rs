@@ -6,6 +6,7 @@ use fissure_model::{Dtype, Fill, FillScheme, Scalar, TensorData, TensorValue};
 use fissure_solve::{Random, as_number, write_element};
 
 use crate::arranged::arranged;
+use crate::wide;
 
 /// Tensors with more elements repeat a pattern of [`PATTERN`] elements: drawing elements is the
 /// larger part of the cost of an input, and the pattern tests as much.
@@ -44,7 +45,14 @@ pub(crate) fn fill_tensor(
     // A boundary element in one tensor of ten; never where the values were chosen to fit others.
     let boundary = (fill.scheme == FillScheme::Mixed && random.below(10) == 0 && count > 0)
         .then(|| random.below(count));
+    // Elements from the whole of the type in one tensor of sixteen.
+    let wide = fill.scheme == FillScheme::Mixed && !bounds.bounded && random.below(16) == 0;
     match fill.scheme {
+        FillScheme::Mixed if wide && !dtype.is_complex() => {
+            for _ in 0..count {
+                bounds.write_wide(random, &mut bytes);
+            }
+        }
         FillScheme::Identity if shape.len() >= 2 && elements <= WHOLE_ARRANGED => {
             let columns = shape[shape.len() - 1];
             let matrix = columns * shape[shape.len() - 2];
@@ -266,6 +274,16 @@ impl Bounds {
             self.upper - offset
         };
         value.clamp(self.lower, self.upper)
+    }
+
+    /// A number of any magnitude that the type has.
+    fn write_wide(&self, random: &mut Random, bytes: &mut Vec<u8>) {
+        let number = if self.dtype.integer_limits().is_some() {
+            wide::integer(random) as f64
+        } else {
+            wide::float(self.dtype, random)
+        };
+        self.write(number, bytes);
     }
 
     fn write_boundary(&self, random: &mut Random, bytes: &mut Vec<u8>) {

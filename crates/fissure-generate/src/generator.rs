@@ -20,6 +20,11 @@ const CONFORMING: f64 = 0.6;
 /// Share of inputs that get a special value when asked for, besides those by the mutators.
 const SPECIAL: f64 = 0.25;
 
+/// Share of inputs with a boundary case that get a second one.
+const TWICE: f64 = 0.25;
+/// Share of boundary cases that break a rule and stay, where rules are broken anyway.
+const BEYOND_RULES: f64 = 0.3;
+
 /// Share of inputs with NumPy arrays in place of tensors, where the library takes them.
 const ARRAYS: f64 = 0.15;
 /// Before this number every violating input is one of them: code that mishandles an array often
@@ -260,6 +265,17 @@ impl Generator {
                 random,
             );
         }
+        // Two boundary cases in one input meet where one alone is looked for.
+        if !input.mutations.is_empty() && random.chance(TWICE) {
+            mutate(
+                input,
+                checker,
+                options.guided_mutation,
+                options.special_values,
+                &mut self.coverage,
+                random,
+            );
+        }
         if options.special_values && random.chance(SPECIAL) {
             put_special_value(input, checker, &mut self.coverage, random);
         }
@@ -274,7 +290,12 @@ impl Generator {
             Source::Constraints(solver) => solver.forget(input.number),
             Source::Rules(rules) | Source::Both(_, rules, _) => {
                 if let Some(before) = before.filter(|_| !rules.allows(input)) {
-                    *input = before;
+                    // Breaks a rule by far: a share of its own, and no evidence for anything.
+                    if options.mode == Mode::Mixed && random.chance(BEYOND_RULES) {
+                        input.intent = Intent::Ignore;
+                    } else {
+                        *input = before;
+                    }
                 }
             }
         }

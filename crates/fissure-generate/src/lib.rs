@@ -15,6 +15,7 @@ mod repair;
 mod rules;
 mod stream;
 mod unguided;
+mod wide;
 
 pub use construct::concrete_input;
 pub use coverage::MutatorCoverage;

@@ -7,6 +7,7 @@ use fissure_solve::{Checker, Random, write_element};
 
 use crate::coverage::MutatorCoverage;
 use crate::elements::Bounds;
+use crate::wide;
 
 /// Limits that break code which was tested with small numbers.
 const INT_EXTREMES: [i128; 6] = [
@@ -225,6 +226,19 @@ fn put(mutator: Mutator, value: &mut Value, limits: Limits, random: &mut Random)
                 && random.chance(WHOLE_LIST)
             {
                 // Sizes each of which passes the checks, and whose product does not fit.
+                if random.chance(0.3) {
+                    // What no check expects side by side.
+                    for item in items.iter_mut() {
+                        *item = Value::Int(match random.below(5) {
+                            0 => 0,
+                            1 => 1,
+                            2 => -random.between(1, 4),
+                            3 => large(limits.widest, random),
+                            _ => wide::integer(random),
+                        });
+                    }
+                    return false;
+                }
                 let extreme = if random.chance(0.25) {
                     plain(mutator, &items[0], limits, random)
                 } else {
@@ -259,12 +273,17 @@ fn plain(mutator: Mutator, value: &Value, limits: Limits, random: &mut Random) -
     match (mutator, value) {
         (Mutator::ExtremeValue, Value::Int(_)) => match bound {
             Some(bound) => Value::Int(bound as i128),
-            None if random.chance(0.5) => Value::Int(*random.pick(&INT_EXTREMES)),
+            None if random.chance(0.4) => Value::Int(*random.pick(&INT_EXTREMES)),
+            None if random.chance(0.3) => Value::Int(wide::integer(random)),
             None => Value::Int(large(limits.widest, random)),
         },
         (Mutator::ExtremeValue, _) => {
             let limits = [f64::MAX, f64::MIN, f64::from(f32::MAX), f64::from(f32::MIN)];
-            Value::Float(bound.unwrap_or_else(|| *random.pick(&limits)))
+            Value::Float(bound.unwrap_or_else(|| match random.below(4) {
+                0 => special(Dtype::Float64, random),
+                1 => wide::float(Dtype::Float32, random),
+                _ => *random.pick(&limits),
+            }))
         }
         (Mutator::Zero, Value::Int(_)) => Value::Int(0),
         (Mutator::Zero, _) => Value::Float(0.0),
@@ -319,6 +338,11 @@ fn put_in_tensor(
             *random.pick(&filled)
         };
         tensor.shape[at] = 0;
+        // No memory is behind the other dimensions now, whatever their size.
+        if tensor.shape.len() > 1 && random.chance(0.2) {
+            let other = (at + 1 + random.index(tensor.shape.len() - 1)) % tensor.shape.len();
+            tensor.shape[other] = wide::size_of_nothing(random);
+        }
         tensor.data = TensorData {
             pattern: Vec::new().into(),
         };

@@ -110,6 +110,8 @@ pub fn oracles() -> &'static [OracleInfo] {
             comparing!("gradient", Numeric, Dear, "gradient.py"),
             comparing!("derivatives", Numeric, Dear, "derivatives.py"),
             comparing!("reference", Numeric, Cheap, "reference.py"),
+            comparing!("own-reference", Numeric, OptIn, "own_reference.py"),
+            comparing!("own-property", Contract, OptIn, "own_property.py"),
             comparing!("device", Numeric, Default, "device.py"),
             comparing!("compile", Numeric, OptIn, "compile.py"),
             comparing!("jit", Numeric, OptIn, "jit.py"),

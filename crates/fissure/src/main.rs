@@ -60,6 +60,8 @@ enum Command {
     Solve(command::solve::SolveArgs),
     /// Check and explain rules of what an API accepts
     Rules(command::rules::RulesArgs),
+    /// List the public callables of a library and what is known of each
+    Apis(command::apis::ApisArgs),
     /// List what counts as a failure
     Oracles(command::oracles::OraclesArgs),
     /// List, make and remove managed Python environments
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Command::Learn(args) => command::learn::run(*args),
         Command::Solve(args) => command::solve::run(args),
         Command::Rules(args) => command::rules::run(args),
+        Command::Apis(args) => command::apis::run(&args),
         Command::Oracles(args) => command::oracles::run(args),
         Command::Env(args) => command::env::run(args),
         Command::Doctor(args) => command::doctor::run(args),

@@ -34,6 +34,8 @@ pub struct TargetArgs {
 #[derive(Clone, Debug)]
 pub struct Target {
     pub python: PathBuf,
+    /// Which it is and why, with the version of the library.
+    pub reason: String,
 }
 
 /// Finds an interpreter with `package`, or makes an environment for it with progress on stderr, and
@@ -84,6 +86,7 @@ pub fn resolve_for(
     eprintln!("fissure: using {}", choice.reason);
     Ok(Target {
         python: choice.python,
+        reason: choice.reason.to_string(),
     })
 }
 

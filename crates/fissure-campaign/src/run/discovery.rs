@@ -5,6 +5,10 @@ use fissure_generate::GenerateOptions;
 use fissure_model::{Api, Signature, Spec};
 
 use super::{CampaignError, Run, Source};
+use crate::ApiSummary;
+
+/// Conforming inputs after which acceptance says something about rules.
+const STALE_AFTER: u64 = 50;
 
 impl Run<'_> {
     /// The spec of an API that nothing is known of but its name, and the signature that goes with
@@ -56,6 +60,29 @@ impl Run<'_> {
             options.dtypes.get_or_insert_with(|| dtypes.clone());
         }
         options
+    }
+
+    /// What is to be said of rules that fewer than half of the inputs which satisfy them are
+    /// accepted by this version of the library.
+    pub(super) fn staleness(&self, at: usize, summary: &ApiSummary) -> Option<String> {
+        let Source::Specs(specs) = self.source else {
+            return None;
+        };
+        specs[at].rules.as_ref()?;
+        let tally = &summary.tally;
+        let stale =
+            tally.conforming >= STALE_AFTER && 2 * tally.conforming_accepted < tally.conforming;
+        stale.then(|| {
+            let rate = 100.0 * tally.conforming_accepted as f64 / tally.conforming as f64;
+            format!(
+                "{}: its rules are stale for {} {}: {rate:.0} % of the inputs that satisfy them are \
+                 accepted (fissure learn {} learns them anew)",
+                summary.api.title,
+                summary.api.package,
+                self.pool.info().library_version,
+                summary.api.title,
+            )
+        })
     }
 
     /// Names of the library that may have been meant by one that it does not have.

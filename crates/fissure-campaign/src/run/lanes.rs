@@ -255,6 +255,9 @@ impl Run<'_> {
         for at in finished {
             if let Some(lane) = self.lanes.remove(&at) {
                 let summary = lane.summary();
+                if let Some(message) = self.staleness(at, &summary) {
+                    (self.observer)(RunEvent::Warning { message });
+                }
                 lane.close()?;
                 let told = Box::new(summary.clone());
                 self.folder.append(&match self.options.division.part {

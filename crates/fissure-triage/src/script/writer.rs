@@ -38,6 +38,9 @@ impl Writer {
         if let Some(library) = &api.tensors {
             writer.import(library);
         }
+        for module in &api.imports {
+            writer.import(module);
+        }
         writer
     }
 

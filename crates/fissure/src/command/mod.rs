@@ -1,6 +1,7 @@
 //! One file per command, a folder where it is large: `args` as typed, `plan` ready to run, the rest shows.
 
 pub mod aliases;
+pub mod apis;
 pub mod assertions;
 pub mod bisect;
 pub mod campaign;

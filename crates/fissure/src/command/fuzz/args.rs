@@ -152,6 +152,22 @@ pub struct FuzzArgs {
     #[arg(long)]
     pub save: bool,
 
+    /// Function that should give the same result for the same arguments: mypkg.ref:f
+    #[arg(long, value_name = "MODULE:FUNCTION")]
+    pub reference: Vec<String>,
+
+    /// Relative tolerance of --reference [default: that of the element type]
+    #[arg(long, value_name = "NUMBER", requires = "reference")]
+    pub rtol: Option<f64>,
+
+    /// Absolute tolerance of --reference [default: that of the element type]
+    #[arg(long, value_name = "NUMBER", requires = "reference")]
+    pub atol: Option<f64>,
+
+    /// File whose functions check… say of a result, with the arguments of its call, whether it is right
+    #[arg(long, value_name = "FILE")]
+    pub property: Vec<PathBuf>,
+
     #[command(flatten)]
     pub run: RunArgs,
 

@@ -7,7 +7,9 @@
 )]
 
 pub mod args;
+mod needs;
 mod plan;
+mod project;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -33,7 +35,9 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         Some(folder) => resume(folder).map(|(args, package)| (args, Some(package)))?,
         None => (args, None),
     };
-    let mut plan = Plan::new(&args)?;
+    let mut args = args;
+    let own = project::complete(&mut args)?;
+    let mut plan = Plan::new(&args, own)?;
     if let Some(package) = resumed {
         // A command for several libraries has a folder for each.
         plan.specs.retain(|spec| spec.api.package == package);
@@ -130,16 +134,14 @@ fn fuzz_package(
     args: &FuzzArgs,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<RunSummary> {
-    let python = target::resolve_for(
-        &args.target,
-        package,
-        &session::pythonpath(&args.run.pythonpath, package)?,
-    )?
-    .python;
+    let path = session::pythonpath_of(&args.run, package)?;
+    let needed = needs::interpreter_package(package, &path);
+    let python = target::resolve_for(&args.target, needed, &path)?.python;
     let session = Shown {
         session: SessionOptions {
             timeout: plan.timeout,
             known_issues: args.judging.known_issues()?,
+            environment: plan.own.environment()?,
             ..session_options(package, python, workdir, &args.run)?
         },
         chose_oracles: args.judging.oracles.is_some(),

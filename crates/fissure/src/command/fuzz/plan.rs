@@ -10,6 +10,7 @@ use fissure_model::{Mode, Spec, Way};
 use fissure_spec::{DtypeConfig, Warning};
 
 use super::args::{FuzzArgs, GeneratorArg, WayArg};
+use super::project::OwnOracles;
 use super::targets::Targets;
 use crate::command::session::judging::Judging;
 use crate::command::session::{seconds_of, seed, workers};
@@ -33,10 +34,12 @@ pub struct Plan {
     pub workdir: PathBuf,
     pub timeout: Duration,
     pub run: RunOptions,
+    /// The user's own oracles.
+    pub own: OwnOracles,
 }
 
 impl Plan {
-    pub fn new(args: &FuzzArgs) -> anyhow::Result<Plan> {
+    pub fn new(args: &FuzzArgs, own: OwnOracles) -> anyhow::Result<Plan> {
         let docter = DocterForm::of(args)?;
         let is_docter = docter.is_some();
         let mut generate = GenerateOptions {
@@ -54,6 +57,8 @@ impl Plan {
             layer_call: args.model_test || !is_docter,
             break_rule: args.break_rule.clone(),
             unguided: args.generator == GeneratorArg::Random,
+            // In DocTer's form a file means what it says.
+            repair: !is_docter,
             ..GenerateOptions::default()
         };
         if let Some(how) = &args.data_construct {
@@ -115,6 +120,13 @@ impl Plan {
             repairs,
             rules,
         } = Targets::load(args, is_docter)?;
+        let specs: Vec<Spec> = specs
+            .into_iter()
+            .map(|mut spec| {
+                spec.api.imports.clone_from(&args.run.import);
+                spec
+            })
+            .collect();
         let specs = match args.way {
             WayArg::Eager => specs,
             WayArg::Compiled => compiled(specs)?,
@@ -142,6 +154,7 @@ impl Plan {
             pause: Default::default(),
         };
         judging.apply(&args.judging, &mut run)?;
+        add_own(&own, args.judging.judge_share.is_some(), &mut run);
         Ok(Plan {
             specs,
             warnings,
@@ -150,7 +163,31 @@ impl Plan {
             timeout: seconds_of(timeout, "--timeout")?,
             run,
             workdir,
+            own,
         })
+    }
+}
+
+/// The user's own oracles judge beside the others, and unless told otherwise every accepted input:
+/// they are the ones that know what is right.
+fn add_own(own: &OwnOracles, share_is_set: bool, run: &mut RunOptions) {
+    let names = own.names();
+    if names.is_empty() {
+        return;
+    }
+    let mut oracles: Vec<String> = run.judging.oracles.to_vec();
+    for oracle in names.into_iter().filter_map(fissure_judge::oracle) {
+        if !oracles.iter().any(|known| known == oracle.name) {
+            oracles.push(oracle.name.to_owned());
+            run.judging.price += oracle.price;
+        }
+        if !run.oracles.iter().any(|known| known == oracle.name) {
+            run.oracles.push(oracle.name.to_owned());
+        }
+    }
+    run.judging.oracles = oracles.into();
+    if !share_is_set {
+        run.judging.share = f64::INFINITY;
     }
 }
 

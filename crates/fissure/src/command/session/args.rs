@@ -18,6 +18,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub pythonpath: Vec<PathBuf>,
 
+    /// Module to import first: it may register operators (`torch.ops.mine.f`)
+    #[arg(long, value_name = "MODULE")]
+    pub import: Vec<String>,
+
     /// An API is left after this many inputs that hang or exhaust memory
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub max_hangs: u64,

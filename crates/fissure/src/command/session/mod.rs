@@ -52,7 +52,8 @@ pub fn session_options(
     let blocks = Surroundings::from_process()?.root.join(BLOCKS);
     Ok(SessionOptions {
         coverage: args.coverage.then_some(CoverageOptions { cache: blocks }),
-        pythonpath: pythonpath(&args.pythonpath, package)?,
+        pythonpath: pythonpath_of(args, package)?,
+        imports: args.import.clone(),
         memory_limit: args.memory_limit << 20,
         no_sandbox: args.no_sandbox,
         include_denied: args.include_denied,
@@ -65,6 +66,12 @@ pub fn session_options(
 /// The folders of the user's own packages, the current one included where it holds the package.
 pub fn pythonpath(named: &[PathBuf], package: &str) -> anyhow::Result<Vec<PathBuf>> {
     Ok(search_path(named, &current_folder()?, [package]))
+}
+
+/// The same with what is imported first.
+pub fn pythonpath_of(args: &RunArgs, package: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let modules = args.import.iter().map(String::as_str).chain([package]);
+    Ok(search_path(&args.pythonpath, &current_folder()?, modules))
 }
 
 fn current_folder() -> anyhow::Result<PathBuf> {

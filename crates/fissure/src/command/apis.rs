@@ -1,0 +1,311 @@
+//! `fissure apis`: what is known of each public callable of a library.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command prints its result"
+)]
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use fissure_campaign::DenyList;
+use fissure_discover::{Answer, Description, PublicName, Question};
+use fissure_environment::Surroundings;
+use fissure_execute::{Ended, SandboxOptions, ScriptOptions, WORKER, run_script, unpack_package};
+use fissure_model::pattern_matches;
+use fissure_rules::RuleLibrary;
+use serde::Serialize;
+
+use crate::command::session;
+use crate::exit_status::{ExitStatus, usage};
+use crate::target::{self, TargetArgs};
+
+/// Callables whose overloads are asked for; of more only the names are listed.
+const DESCRIBED: usize = 200;
+/// Below the user's cache: lists of public names, one file per version of a library.
+const CACHE: &str = "apis";
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// List the public callables of a library and what is known of each: rules, overloads and where they
+/// come from, or why it cannot be fuzzed.
+#[derive(Args, Debug)]
+pub struct ApisArgs {
+    /// Import name of the library: torch
+    #[arg(value_name = "LIBRARY")]
+    library: String,
+
+    /// Only names that match: `*pool*`
+    #[arg(value_name = "PATTERN")]
+    pattern: Option<String>,
+
+    /// Folder with a package of your own
+    #[arg(long, value_name = "DIR")]
+    pythonpath: Vec<PathBuf>,
+
+    /// Ask the library again, whatever an earlier command kept
+    #[arg(long)]
+    fresh: bool,
+
+    /// Print JSON lines
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    target: TargetArgs,
+}
+
+/// One line of the list.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    kind: String,
+    layer: bool,
+    /// There are rules for it, or for an alias.
+    rules: bool,
+    /// Overloads, and what they are known from.
+    forms: Option<usize>,
+    sources: Vec<String>,
+    parameters: Option<usize>,
+    aliases: Vec<String>,
+    /// Why it cannot be fuzzed.
+    left_out: Option<String>,
+}
+
+pub fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
+    let library = match args.library.as_str() {
+        "tf" => "tensorflow",
+        "np" => "numpy",
+        other => other,
+    };
+    let path = session::pythonpath(&args.pythonpath, library)?;
+    let target = target::resolve_for(&args.target, library, &path)?;
+    let asker = Asker {
+        python: &target.python,
+        path: &path,
+    };
+    let public = public_names(args, library, &target.reason, &asker)?;
+    let matching: Vec<&PublicName> = public
+        .iter()
+        .filter(|one| match &args.pattern {
+            None => true,
+            Some(pattern) => {
+                let wide = format!("*{pattern}*");
+                let pattern = if pattern.contains('*') {
+                    pattern
+                } else {
+                    &wide
+                };
+                let mut names = std::iter::once(&one.path).chain(&one.aliases);
+                names.any(|name| pattern_matches(pattern, name))
+            }
+        })
+        .collect();
+    let descriptions = if matching.len() <= DESCRIBED {
+        let usable = matching.iter().filter(|one| one.left_out.is_none());
+        asker
+            .ask(Question {
+                describe: usable.map(|one| one.path.as_str()).collect(),
+                ..Question::default()
+            })?
+            .descriptions
+    } else {
+        Default::default()
+    };
+    let titles: BTreeSet<String> = RuleLibrary::new(&[])?
+        .find("*")?
+        .into_iter()
+        .map(|sheet| sheet.title)
+        .collect();
+    let denied = DenyList::built_in();
+    let rows: Vec<Row> = matching
+        .iter()
+        .map(|one| row(one, descriptions.get(&one.path), &titles, &denied))
+        .collect();
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        for row in &rows {
+            writeln!(out, "{}", serde_json::to_string(row)?)?;
+        }
+    } else {
+        for row in &rows {
+            writeln!(out, "{}", line(row))?;
+        }
+    }
+    let usable = rows.iter().filter(|row| row.left_out.is_none()).count();
+    let ruled = rows.iter().filter(|row| row.rules).count();
+    eprintln!(
+        "fissure: {} callables, {usable} can be fuzzed, {ruled} have rules{}",
+        rows.len(),
+        if matching.len() > DESCRIBED {
+            " (a narrower PATTERN shows overloads too)"
+        } else {
+            ""
+        }
+    );
+    Ok(ExitStatus::NoFinding.into())
+}
+
+/// The list of the library, from the cache where this version's is there.
+fn public_names(
+    args: &ApisArgs,
+    library: &str,
+    reason: &str,
+    asker: &Asker<'_>,
+) -> anyhow::Result<Vec<PublicName>> {
+    // The reason names the version and the environment; only as a whole it is a key.
+    let key = fissure_triage::file_name_part(&format!("{library} {reason}")).into_owned();
+    let folder = Surroundings::from_process()?.root.join(CACHE);
+    let file = folder.join(format!("{key}.json"));
+    let own = !asker.path.is_empty();
+    if !args.fresh
+        && !own
+        && let Ok(text) = std::fs::read(&file)
+        && let Ok(names) = serde_json::from_slice(&text)
+    {
+        return Ok(names);
+    }
+    let answer = asker.ask(Question {
+        list: vec![library],
+        ..Question::default()
+    })?;
+    let Some(names) = answer.public.get(library) else {
+        let problems = answer.problems.join("; ");
+        return Err(usage(format!("{library} cannot be listed: {problems}")));
+    };
+    if !own {
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("failed to make {}", folder.display()))?;
+        std::fs::write(&file, serde_json::to_vec(names)?)
+            .with_context(|| format!("failed to write {}", file.display()))?;
+    }
+    Ok(names.clone())
+}
+
+/// Asks the discovery script in the library's own interpreter.
+struct Asker<'a> {
+    python: &'a Path,
+    path: &'a [PathBuf],
+}
+
+impl Asker<'_> {
+    fn ask(&self, question: Question<'_>) -> anyhow::Result<Answer> {
+        let scratch = tempfile::tempdir().context("failed to make a temporary folder")?;
+        let code = scratch.path().join("code");
+        unpack_package(WORKER, &code).context("failed to write the discovery script")?;
+        let options = ScriptOptions {
+            timeout: PATIENCE,
+            memory_limit: 16 << 30,
+            scratch: scratch.path().join("scratch"),
+            sandbox: SandboxOptions::default(),
+            environment: Vec::new(),
+            cancelled: Default::default(),
+        };
+        let file = options.scratch.join("work").join("answer.json");
+        let question = Question {
+            file: file.display().to_string(),
+            ..question
+        };
+        let mut path = vec![code.clone()];
+        for folder in self.path {
+            path.push(std::path::absolute(folder)?);
+        }
+        let path = std::env::join_paths(path).context("a folder's name holds a colon")?;
+        let options = ScriptOptions {
+            environment: vec![
+                ("PYTHONPATH".to_owned(), path.to_string_lossy().into_owned()),
+                (
+                    "FISSURE_DISCOVER".to_owned(),
+                    serde_json::to_string(&question)?,
+                ),
+            ],
+            ..options
+        };
+        let script = code.join(WORKER).join("discover").join("__main__.py");
+        let ran = run_script(self.python, &script, options)?;
+        if ran.ended != Ended::Exit(0) {
+            bail!(
+                "the library could not be asked: {:?}\n\n{}",
+                ran.ended,
+                ran.log
+            );
+        }
+        let answer = std::fs::read(&file)
+            .with_context(|| format!("the library gave no answer\n\n{}", ran.log))?;
+        Answer::from_json(&answer).context("the library's answer is not readable")
+    }
+}
+
+fn row(
+    one: &PublicName,
+    description: Option<&Description>,
+    titles: &BTreeSet<String>,
+    denied: &DenyList,
+) -> Row {
+    let mut names = std::iter::once(&one.path).chain(&one.aliases);
+    let known = |name: &String| {
+        let short = name
+            .strip_prefix("tensorflow.")
+            .map(|rest| format!("tf.{rest}"));
+        titles.contains(name) || short.is_some_and(|short| titles.contains(&short))
+    };
+    let rules = names.any(known);
+    let mut sources: Vec<String> = Vec::new();
+    let forms = description
+        .map(|it| it.forms.as_slice())
+        .unwrap_or_default();
+    for form in forms {
+        if !sources.contains(&form.source) {
+            sources.push(form.source.clone());
+        }
+    }
+    let left_out = one
+        .left_out
+        .clone()
+        .or_else(|| description.and_then(|it| it.problem.clone()))
+        .or_else(|| {
+            denied
+                .check(&one.path)
+                .map(|it| format!("it {}", it.reason))
+        });
+    Row {
+        name: one.path.clone(),
+        kind: one.kind.clone(),
+        layer: one.layer,
+        rules,
+        forms: description.map(|it| it.forms.len()),
+        sources,
+        parameters: forms.first().map(|form| form.params.len()),
+        aliases: one.aliases.clone(),
+        left_out,
+    }
+}
+
+fn line(row: &Row) -> String {
+    let mut facts = vec![if row.layer {
+        "layer".to_owned()
+    } else {
+        row.kind.clone()
+    }];
+    if row.rules {
+        facts.push("rules".to_owned());
+    }
+    match row.forms {
+        Some(0) | None => {}
+        Some(forms) => facts.push(format!(
+            "{forms} form{} from {}, {} parameters",
+            if forms == 1 { "" } else { "s" },
+            row.sources.join(" and "),
+            row.parameters.unwrap_or(0),
+        )),
+    }
+    if let Some(reason) = &row.left_out {
+        facts.push(format!("not usable: {reason}"));
+    }
+    format!("{}  {}", row.name, facts.join(", "))
+}

@@ -1,0 +1,76 @@
+//! Which library a package of the user's own is built on.
+
+use std::path::{Path, PathBuf};
+
+/// Libraries whose tensors Fissure makes, the one that decides first.
+const LIBRARIES: [&str; 5] = ["torch", "tensorflow", "jax", "mxnet", "numpy"];
+/// Files that are looked at.
+const FILES: usize = 300;
+
+/// The package whose interpreter is needed: of a folder or file of the user's own, the library
+/// that its sources import; else the package itself.
+pub fn interpreter_package<'a>(package: &'a str, pythonpath: &[PathBuf]) -> &'a str {
+    let found = pythonpath.iter().find_map(|folder| {
+        let (file, inner) = (folder.join(format!("{package}.py")), folder.join(package));
+        if file.is_file() {
+            Some(vec![file])
+        } else if inner.is_dir() {
+            Some(sources(&inner))
+        } else {
+            None
+        }
+    });
+    let Some(files) = found else { return package };
+    let texts: Vec<String> = files
+        .iter()
+        .filter_map(|file| std::fs::read_to_string(file).ok())
+        .collect();
+    let imported = |library: &&&str| texts.iter().any(|text| imports(text, library));
+    LIBRARIES.iter().find(imported).copied().unwrap_or(package)
+}
+
+fn imports(text: &str, library: &str) -> bool {
+    text.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        matches!(words.next(), Some("import" | "from"))
+            && words.any(|word| word.split(['.', ',']).next() == Some(library))
+    })
+}
+
+/// The Python files of a folder and of those below it.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else {
+            continue;
+        };
+        let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        entries.sort();
+        for entry in entries {
+            if entry.is_dir() {
+                waiting.push(entry);
+            } else if entry.extension().is_some_and(|it| it == "py") && found.len() < FILES {
+                found.push(entry);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_is_the_one_that_the_sources_import() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = folder.path().join("mine");
+        std::fs::create_dir(&package).unwrap();
+        std::fs::write(package.join("__init__.py"), "import numpy as np\n").unwrap();
+        std::fs::write(package.join("ops.py"), "from torch.nn import functional\n").unwrap();
+        let path = [folder.path().to_owned()];
+        assert_eq!(interpreter_package("mine", &path), "torch");
+        assert_eq!(interpreter_package("other", &path), "other");
+    }
+}

@@ -1,0 +1,164 @@
+//! `fissure fuzz` on functions of which no file says anything: one's own, and any of a library.
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Ran, TestContext, names, run};
+
+const MINE: &str = r#"
+def scale(values: list, factor: float = 2.0, times: int = 1) -> list:
+    """Multiplies every value."""
+    if times < 0:
+        raise ValueError("times must be non-negative, got %d" % times)
+    return [value * factor ** min(times, 3) for value in values if isinstance(value, (int, float))]
+
+
+class Counter:
+    def __init__(self, start: int = 0):
+        self.start = start
+
+    def __call__(self, step: int) -> int:
+        return self.start + step
+"#;
+
+fn summary(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{ran:?}"))
+}
+
+fn accepted(summary: &Value) -> f64 {
+    let tally = &summary["apis"][0]["tally"];
+    let accepted = tally["conforming_accepted"].as_f64().unwrap();
+    accepted / tally["conforming"].as_f64().unwrap()
+}
+
+#[test]
+fn a_function_in_the_current_folder_is_fuzzed_from_its_annotations() {
+    let context = TestContext::new();
+    context.write("mine.py", MINE);
+    let ran = run(context.command().args([
+        "fuzz",
+        "mine.scale",
+        "--max-iter",
+        "400",
+        "--workdir",
+        "out",
+        "--json",
+    ]));
+    let summary = summary(&ran);
+    assert_eq!(summary["skipped"], serde_json::json!([]), "{ran:?}");
+    assert!(accepted(&summary) >= 0.5, "{}", accepted(&summary));
+}
+
+#[test]
+fn a_function_of_a_file_and_a_class_of_src_are_fuzzed_too() {
+    let context = TestContext::new();
+    context.write("tools/mine.py", MINE);
+    context.write("src/pack/__init__.py", MINE);
+    for target in ["tools/mine.py::scale", "pack.Counter"] {
+        let ran = run(context
+            .command()
+            .args(["fuzz", target, "--max-iter", "200", "--json"])
+            .args(["--workdir", &target.replace(['/', ':'], "-")]));
+        assert!(accepted(&summary(&ran)) > 0.3, "{target}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_name_that_is_not_there_ends_with_the_one_that_was_meant() {
+    let context = TestContext::new();
+    context.write("mine.py", MINE);
+    let ran =
+        run(context
+            .command()
+            .args(["fuzz", "mine.scael", "--max-iter", "10", "--workdir", "out"]));
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("did you mean mine.scale?"), "{ran:?}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_inputs_also_when_rejections_are_repaired() {
+    let inputs = |workers: &str| {
+        let context = TestContext::new();
+        context.write("mine.py", MINE);
+        let ran = run(context
+            .command()
+            .args([
+                "fuzz",
+                "mine.scale",
+                "--max-iter",
+                "600",
+                "--workdir",
+                "out",
+                "--save",
+            ])
+            .args(["--workers", workers, "--seed", "3"]));
+        assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
+        let folder = context.path("out/inputs");
+        let read = |name: &String| std::fs::read(folder.join(name)).unwrap();
+        names(&folder).iter().map(read).collect::<Vec<_>>()
+    };
+    let one = inputs("1");
+    assert_eq!(one.len(), 600);
+    assert!(one == inputs("2"), "two workers change nothing");
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let below = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &below);
+        } else {
+            std::fs::copy(&path, &below).unwrap();
+        }
+    }
+}
+
+#[test]
+fn both_bugs_of_the_example_operator_are_found_by_its_reference_and_made_small() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    let example = fissure_testing::root().join("examples/own-operator");
+    copy(&example, &context.path("project"));
+    let ran = run(context
+        .command()
+        .current_dir(context.path("project"))
+        .args([
+            "fuzz",
+            "--max-iter",
+            "400",
+            "--oracles",
+            "nan",
+            "--workdir",
+            "out",
+            "--python",
+        ])
+        .arg(&python));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let out = context.path("project/out");
+    let folders: Vec<_> = ["torch", "windowed"]
+        .iter()
+        .flat_map(|package| {
+            let findings = out.join(package).join("findings");
+            names(&findings)
+                .into_iter()
+                .map(move |name| findings.join(name))
+        })
+        .filter(|folder| folder.join("finding.json").is_file())
+        .collect();
+    for api in ["torch.ops.windowed.window_sum", "windowed.ops.window_mean"] {
+        let found = folders.iter().find(|folder| {
+            let text = std::fs::read_to_string(folder.join("finding.json")).unwrap();
+            text.contains(api) && text.contains("own-reference")
+        });
+        let folder = found.unwrap_or_else(|| panic!("{api}: {ran:?}"));
+        let script = std::fs::read_to_string(folder.join("reproduce.py")).unwrap();
+        assert!(script.contains("windowed.reference"), "{script}");
+        assert!(script.len() < 6000, "small: {script}");
+    }
+}
