@@ -49,8 +49,19 @@ pub(crate) fn mutate(
     let all = input.arguments.iter();
     let weights: Vec<f32> = all
         .chain(input.layer_arguments.iter().flatten())
-        .map(|argument| weight(&argument.value))
+        .map(|argument| {
+            // A second boundary case goes into another parameter.
+            let taken = |mutation: &Mutation| mutation.param == argument.name;
+            if input.mutations.iter().any(taken) {
+                0.0
+            } else {
+                weight(&argument.value)
+            }
+        })
         .collect();
+    if weights.iter().all(|weight| *weight == 0.0) {
+        return;
+    }
     let at = random.weighted(&weights);
     let argument = argument_at(input, at);
     let mut fitting: Vec<Mutator> = Mutator::ALL
