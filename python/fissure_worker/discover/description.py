@@ -149,7 +149,9 @@ def sources(path, target, kind):
             return [made], tensorflow_registry.problem_of(definition)
     if kind == "ufunc":
         return ufuncs.forms(target, own), None
-    found = torch_forms(path, target)
+    found, reason = torch_forms(path, target)
+    if reason is not None:
+        return [], reason
     if not found:
         found = dispatched_forms(target)
     if not found:
@@ -203,9 +205,21 @@ def is_annotated(one):
 
 
 def torch_forms(path, target):
+    """(forms of the operator behind a callable, why it cannot be called here)."""
     operators = torch_schemas.operators()
     if operators is None:
-        return []
+        return [], None
+    schemas, rename, separate = operator_schemas(path, target, operators)
+    if not schemas:
+        return [], None
+    here = torch_schemas.usable(operators.torch, schemas)
+    if not here:
+        return [], "has no kernel for the processor"
+    return torch_schemas.forms(here, rename, separate), None
+
+
+def operator_schemas(path, target, operators):
+    """(overloads, names that Python has instead of the schema's, is `out` a parameter of its own)."""
     name, overload = torch_schemas.operator_packet(target)
     if name is not None:
         schemas = operators.schemas(name)
@@ -215,26 +229,24 @@ def torch_forms(path, target):
             schemas = torch_schemas.operators().schemas(name)
         if overload is not None:
             schemas = [one for one in schemas if one.overload == overload]
-        return torch_schemas.forms(schemas, {}, separate_out=True)
+        return schemas, {}, True
+    if not torch_schemas.is_builtin(target):
+        return [], {}, False
     owner = owner_class(path)
-    tensor = operators.torch.Tensor
     if owner is not None:
-        if not issubclass(owner, tensor) or not torch_schemas.is_builtin(target):
-            return []
+        if not issubclass(owner, operators.torch.Tensor):
+            return [], {}, False
         schemas = operators.schemas("aten::" + target.__name__)
         # A method is there where the tensor is `self`; `out` belongs to functions.
-        schemas = [one for one in schemas if has_self(one) and not one.out()]
-        return torch_schemas.forms(schemas, {})
-    if not torch_schemas.is_builtin(target):
-        return []
+        return [one for one in schemas if has_self(one) and not one.out()], {}, False
     name = operators.name_of_function(target)
     if name is None:
         module = getattr(target, "__module__", None) or ""
         inside = getattr(target, "__self__", None)
         if not (module.startswith("torch") or "torch" in str(inside)):
-            return []
+            return [], {}, False
         name = "aten::" + target.__name__
-    return torch_schemas.forms(operators.schemas(name), {"self": "input"})
+    return operators.schemas(name), {"self": "input"}, False
 
 
 def dispatched_forms(target):
@@ -249,9 +261,7 @@ def dispatched_forms(target):
 
 
 def has_self(schema):
-    return any(one["name"] == "self" for one in schema.arguments[:1]) or any(
-        one["name"] == "self" for one in schema.arguments
-    )
+    return any(one["name"] == "self" for one in schema.arguments)
 
 
 def with_self(found, owner):

@@ -8,7 +8,7 @@ import inspect
 import re
 
 from fissure_worker.build import resolve
-from fissure_worker.discover import docstrings, sentences
+from fissure_worker.discover import docstrings, prose, sentences
 from fissure_worker.discover.shapes import shape
 from fissure_worker.discover.words import (
     NONE,
@@ -50,10 +50,19 @@ def apply(answer, target):
         names.update(one["name"] for one in form["call_params"] or [])
     documented, shapes = read(target)
     found = {}
+    # A method's docstring is often that of the function, whose first parameter is the object.
+    itself = "self" in names and "input" not in names
+    if itself:
+        names.add("input")
     for name, one in documented.items():
         if name in names:
             found[name] = sentences.extract(name, one.type, one.text(), names)
     from_shapes(found, shapes, names, answer["layer"])
+    for name, facts in prose.read(general_text(target), names).items():
+        told = {fact["key"] for fact in found.get(name, ())}
+        found.setdefault(name, []).extend(fact for fact in facts if fact["key"] not in told)
+    if itself and "input" in found:
+        found.setdefault("self", []).extend(found.pop("input"))
     for name in sorted(found):
         for fact in found[name]:
             answer["doc_constraints"].append(dict(fact, param=name))
@@ -86,6 +95,13 @@ def read(target, depth=0):
         if other is not None and other is not target:
             return read(other, depth + 1)
     return documented, shapes
+
+
+def general_text(target, depth=0):
+    """The docstring, or the one that it only refers to."""
+    text = text_of(target)
+    other = referred(text) if depth < 3 and len(text) < 400 else None
+    return text if other is None or other is target else general_text(other, depth + 1)
 
 
 def text_of(target):
@@ -121,6 +137,13 @@ def from_shapes(found, shapes, names, layer):
         if name is None and title.startswith("input"):
             name = next((one for one in ("input", "x", "input1", "inputs") if one in names), None)
         if name is None:
+            continue
+        same = re.search(r"same shape as (?:the )?`*(\w+)`*", sentences.plain(text))
+        other = same.group(1).lower() if same else None
+        if other in names and other != name:
+            found.setdefault(name, []).append(
+                sentences.constraint("shape", "shape:&" + other, text, "Shape section", 0.9)
+            )
             continue
         for box in shape_boxes(text):
             found.setdefault(name, []).append(

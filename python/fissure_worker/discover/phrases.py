@@ -70,6 +70,7 @@ RULES = (
     ("types listed", r"must be one of the following types: (?P<list>.+)$", {"dtype": ["@dtypes"]}, 0.95),
     ("tensor of type", r"`?tensors?`?s? (?:objects? )?of (?:type|dtype|data type) (?P<list>.+?)(?: and |,? with|,? containing|$)", {"tensor_t": ["tensor"], "dtype": ["@dtypes"]}, 0.95),
     ("of type", r"(?:must|should) (?:be|have) (?:an? )?(?:of )?(?:d?type|data type) (?P<list>[^;]+)$", {"dtype": ["@dtypes"]}, 0.85),
+    ("must be of types", r"must be (?:of )?(?:an? )?(?P<list>(?:`?{dtype}`?(?:,| or| and|/)* ?){{1,6}})(?:d?types?|tensors?)\b", {"dtype": ["@dtypes"]}, 0.85),
     ("typed tensor", r"(?:^|\b)(?P<list>(?:`?{dtype}`?(?:,| or| and|/)? ?){{1,6}})[- ]?(?:typed? |valued )?`?{tensor}`?", {"dtype": ["@dtypes"], "tensor_t": ["tensor"]}, 0.85),
     ("optional attribute", r"^an? optional (?:list of )?`?(?P<list>{dtype})s?`?(?: from| between|$|\W)", {"dtype": ["@dtypes"], "ndim": ["@scalar_or_list"]}, 0.95),
     ("optional dtype", r"^an? optional `?tf\.dtype`?", {"dtype": ["dtype"]}, 0.95),

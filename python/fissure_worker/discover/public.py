@@ -29,7 +29,7 @@ def list_public(package, deny=()):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         root = importlib.import_module(package)
-        walk = Walk(package)
+        walk = Walk(package, root)
         import_submodules(root)
         walk.modules(root, package)
         if package == package.partition(".")[0]:
@@ -67,8 +67,10 @@ def import_submodules(root):
 
 
 class Walk:
-    def __init__(self, package):
+    def __init__(self, package, root):
         self.package = package
+        #: The name that the module itself has, which can be longer than the public one.
+        self.inside = root.__name__
         self.root = package.partition(".")[0]
         #: Identity → [object, paths]; the object is kept so that its identity stays its own.
         self.found = {}
@@ -106,8 +108,11 @@ class Walk:
 
     def is_own_module(self, module):
         name = getattr(module, "__name__", "") or ""
-        root = name.partition(".")[0]
-        return root == self.root or root in public_facts.BACKENDS.get(self.root, ())
+        if name == self.inside or name.startswith(self.inside + "."):
+            return True
+        # What a whole package shows as its own; of a module only what is in it counts.
+        backends = public_facts.BACKENDS.get(self.package, ())
+        return name.partition(".")[0] in backends
 
     def belongs(self, value, module):
         """Is a member of this module its own, not a helper that it imported?"""
@@ -126,7 +131,7 @@ class Walk:
         if home == here or home.startswith(here + "."):
             return True
         # From a private place, or from below a package that only shows it (`__init__`).
-        return public_facts.is_private(home) or hasattr(module, "__path__") or here.startswith(home)
+        return public_facts.is_private(home) or hasattr(module, "__path__")
 
     def add(self, value, path):
         try:

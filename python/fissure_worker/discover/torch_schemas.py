@@ -141,6 +141,10 @@ def parameter_of(argument, rename):
         else:
             raise ValueError("nothing makes a value of type %s" % argument["type"])
     name = argument["name"]
+    if argument.get("made") == "sparse":
+        types = [of("sparse")]
+    elif argument.get("made") == "quantized":
+        types = [of("tensor", dtypes=["qint8", "quint8", "qint32"])]
     return parameter(
         rename.get(name, name),
         "keyword_only" if argument["keyword_only"] else "positional_or_keyword",
@@ -169,6 +173,20 @@ def out_parameter(results, required=False):
         "out", "keyword_only", required, None if required else "None", types,
         [evidence("schema", "out")],
     )  # fmt: skip
+
+
+def usable(torch, schemas):
+    """The overloads that have a kernel here, and why there is none."""
+    found = []
+    for schema in schemas:
+        where = places(torch, schema)
+        if where is None:
+            continue
+        if where != "cpu":
+            for one in schema.arguments[:1]:
+                one["made"] = where if one["type"].startswith("Tensor") else None
+        found.append(schema)
+    return found
 
 
 def forms(schemas, rename, separate_out=False):
@@ -238,6 +256,27 @@ class Operators:
             except (ImportError, AttributeError, RuntimeError):
                 pass
         return self.by_function.get(id(function))
+
+
+#: Dispatch keys under which a call with tensors of the processor finds a kernel.
+PROCESSOR = ("CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd",
+             "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutogradNestedTensor")  # fmt: skip
+
+
+def places(torch, schema):
+    """`cpu`, `sparse`, `quantized` or None: which tensors of the processor an overload takes."""
+    name = schema.name + ("." + schema.overload if schema.overload else "")
+    has = getattr(torch._C, "_dispatch_has_kernel_for_dispatch_key", None)
+    if has is None:
+        return "cpu"
+    try:
+        if any(has(name, key) for key in PROCESSOR):
+            return "cpu"
+        if has(name, "SparseCPU") or has(name, "SparseCsrCPU"):
+            return "sparse"
+        return "quantized" if has(name, "QuantizedCPU") else None
+    except RuntimeError:
+        return "cpu"
 
 
 def dispatched(torch):

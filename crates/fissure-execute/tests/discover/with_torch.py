@@ -48,11 +48,21 @@ def functions_behind_a_boolean_are_seen():
 def custom_operators_are_found():
     library = torch.library.Library("fissure_test_space", "DEF")
     library.define("scaled(Tensor x, int[2] size, *, float? factor=None, str mode='a') -> Tensor")
-    first, found = params("torch.ops.fissure_test_space.scaled")
+    path = "torch.ops.fissure_test_space.scaled"
+    assert discover.describe(path)["problem"] == "has no kernel for the processor"
+    library.impl("scaled", lambda x, size, factor=None, mode="a": x, "CPU")
+    first, found = params(path)
     assert found["kind"] == "operator"
     assert sorts(first["x"]) == ["tensor"] and first["x"]["required"]
     assert first["size"]["types"][0]["length"] == 2 or first["size"]["types"][0]["sort"] == "shape"
     assert sorts(first["factor"]) == ["float", "none"] and not first["factor"]["required"]
+
+
+def sentences_of_the_text_are_read():
+    first, _ = params("torch.bmm")
+    assert [one["types"][0]["shape"] for one in list(first.values())[:2]] == ["[b,n,m]", "[b,m,p]"]
+    first, _ = params("torch.Tensor.bmm")
+    assert first["self"]["types"][0]["shape"] == "[b,n,m]"
 
 
 def public_names():
@@ -82,5 +92,6 @@ methods_take_the_tensor_first()
 modules_are_constructed_and_called()
 functions_behind_a_boolean_are_seen()
 custom_operators_are_found()
+sentences_of_the_text_are_read()
 public_names()
 print("all of it holds")
