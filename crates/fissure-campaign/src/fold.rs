@@ -26,13 +26,17 @@ pub fn fold_findings(run: &Path) -> Result<Vec<(String, String)>, CampaignError>
     let owners: BTreeSet<usize> = pairs.iter().map(|(_, into)| *into).collect();
     for owner in owners {
         let mut aliases: BTreeSet<String> = stored[owner].also_through.iter().cloned().collect();
+        let mut ids: BTreeSet<String> = stored[owner].folded.iter().cloned().collect();
         for (at, _) in pairs.iter().filter(|(_, into)| *into == owner) {
+            ids.insert(stored[*at].id.clone());
+            ids.extend(stored[*at].folded.iter().cloned());
             aliases.insert(stored[*at].api.title.clone());
             aliases.extend(stored[*at].also_through.iter().cloned());
         }
         let mut finding = stored[owner].clone();
         aliases.remove(&finding.api.title);
         finding.also_through = aliases.into_iter().collect();
+        finding.folded = ids.into_iter().collect();
         write_finding(&findings, &finding).map_err(CampaignError::Finding)?;
     }
     let folded = run.join(FOLDED);

@@ -137,6 +137,7 @@ fn work(queue: &Receiver<Job>, events: &Sender<ShrinkEvent>, options: &ShrinkerO
                     pool,
                     &mut finding,
                     spec.as_deref(),
+                    &options.pool.oracles,
                     options.budget,
                     &options.stop,
                     &mut progress,
@@ -195,6 +196,7 @@ pub fn shrink_finding(
     pool: &Pool,
     finding: &mut Finding,
     spec: Option<&Spec>,
+    all_oracles: &Arc<[String]>,
     budget: ShrinkBudget,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
@@ -251,12 +253,41 @@ pub fn shrink_finding(
         finding.unshrunk_reports = std::mem::take(&mut finding.execution.reports);
         finding.execution = failure.complete(&finding.input, shrunk.execution);
     }
+    finding.also_by = also_by(pool, &api, finding, all_oracles);
     Ok(ShrinkSummary {
         tried: shrunk.tried,
         steps: shrunk.steps,
         finished: shrunk.finished,
         elapsed: started.elapsed(),
     })
+}
+
+/// What other oracles report of the small input: they have met the same defect.
+fn also_by(
+    pool: &Pool,
+    api: &Arc<Api>,
+    finding: &Finding,
+    oracles: &Arc<[String]>,
+) -> Vec<(String, String)> {
+    if finding.verdict.kind != OutcomeKind::WrongResult || oracles.is_empty() {
+        return Vec::new();
+    }
+    let ran = run_inputs(
+        pool,
+        api,
+        oracles,
+        false,
+        std::slice::from_ref(&finding.input),
+    );
+    let own = (&finding.verdict.oracle, &finding.verdict.detail);
+    let reports = ran.iter().flat_map(|execution| &execution.reports);
+    let mut found: Vec<(String, String)> = reports
+        .filter(|report| (&report.oracle, &report.detail) != own)
+        .map(|report| (report.oracle.clone(), report.detail.clone()))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// What the constraints of an API say of its inputs.

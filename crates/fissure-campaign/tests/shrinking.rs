@@ -49,6 +49,8 @@ fn finding(x: i128) -> Finding {
         },
         unshrunk: None,
         unshrunk_reports: Vec::new(),
+        also_by: Vec::new(),
+        folded: Vec::new(),
         roles: Vec::new(),
         also_through: Vec::new(),
         remarks: Vec::new(),

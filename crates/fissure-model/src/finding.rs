@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Api, ConcreteInput, Execution, OutcomeKind, Report};
+use crate::{Api, ConcreteInput, Execution, Interest, OutcomeKind, Report};
 
 /// An oracle's judgement of one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -67,6 +67,12 @@ pub struct Finding {
     /// Titles of other APIs through which the same failure was met.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also_through: Vec<String>,
+    /// Other oracles, and what they report (oracle, detail), of the same small input.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_by: Vec<(String, String)>,
+    /// Ids of findings that turned out to have the same cause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folded: Vec<String>,
     /// What triage found out, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -93,8 +99,18 @@ pub struct ArgumentRole {
 }
 
 impl Finding {
-    /// Listed, but not counted: explained by the input itself, or never seen to fail again.
+    /// Listed, but not counted: explained by the input itself, never seen to fail again, or of the
+    /// class that nobody waits for.
     pub fn is_note(&self) -> bool {
-        self.verdict.note || self.reproduction.is_some_and(|tried| tried.failures == 0)
+        self.verdict.note
+            || self.reproduction.is_some_and(|tried| tried.failures == 0)
+            || self.is_strictness()
+    }
+
+    /// What forms and promises say of empty tensors and rare dtypes, which maintainers collect
+    /// rather than mend one by one.
+    fn is_strictness(&self) -> bool {
+        let promises = matches!(self.verdict.oracle.as_str(), "meta" | "contract" | "forms");
+        promises && self.interest() == Interest::Strictness
     }
 }

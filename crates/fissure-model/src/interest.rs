@@ -55,7 +55,15 @@ impl Interest {
 impl Finding {
     /// The class of this finding, from its verdict and its (small) input.
     pub fn interest(&self) -> Interest {
-        let input = oddness(&self.input);
+        let mut input = oddness(&self.input);
+        if let Some(unshrunk) = &self.unshrunk {
+            // Making an input small makes it odd; what was odd before is odd.
+            let before = oddness(unshrunk);
+            input.empty &= before.empty;
+            input.rare_dtype &= before.rare_dtype;
+            input.not_finite &= before.not_finite;
+            input.large &= before.large;
+        }
         match self.verdict.kind {
             OutcomeKind::WrongResult | OutcomeKind::Nan => match self.verdict.oracle.as_str() {
                 _ if input.empty || input.rare_dtype => Interest::Strictness,
@@ -124,8 +132,70 @@ fn is_rare(tensor: &TensorValue) -> bool {
             | Dtype::Bfloat16
             | Dtype::Int64
             | Dtype::Int32
+            | Dtype::Int16
+            | Dtype::Int8
+            | Dtype::Complex128
             | Dtype::Uint8
             | Dtype::Bool
             | Dtype::Complex64
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Api, Argument, Confidence, Execution, Outcome, Passing, Verdict};
+
+    fn finding(kind: OutcomeKind, oracle: &str, value: Value) -> Finding {
+        let input = ConcreteInput {
+            number: 0,
+            arguments: vec![Argument {
+                name: "n".into(),
+                passing: Passing::Positional,
+                value,
+            }],
+            layer_arguments: None,
+            intent: Intent::Conform,
+            mutations: vec![],
+        };
+        Finding {
+            id: String::new(),
+            api: Api::default(),
+            verdict: Verdict {
+                kind,
+                oracle: oracle.into(),
+                confidence: Confidence::Numeric,
+                detail: String::new(),
+                note: false,
+            },
+            signature: String::new(),
+            input,
+            unshrunk: None,
+            unshrunk_reports: Vec::new(),
+            also_by: Vec::new(),
+            folded: Vec::new(),
+            roles: vec![],
+            also_through: vec![],
+            remarks: vec![],
+            environment: vec![],
+            execution: Execution::new(0, Outcome::Timeout, Duration::ZERO),
+            reproduction: None,
+            library_version: String::new(),
+            python_version: String::new(),
+            seed: 0,
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_comes_before_a_crash_and_a_crash_of_an_absurd_number_far_behind() {
+        let wrong = finding(OutcomeKind::WrongResult, "layout", Value::Int(3));
+        let crash = finding(OutcomeKind::Crash, "fatal-signal", Value::Int(3));
+        let absurd = finding(OutcomeKind::Crash, "fatal-signal", Value::Int(1 << 40));
+        assert!(wrong.interest() < crash.interest());
+        assert_eq!(absurd.interest(), Interest::CrashOnAbsurdInput);
+        assert_eq!((wrong.interest().rank(), absurd.interest().rank()), (1, 5));
+        assert!(!absurd.is_note());
+    }
 }

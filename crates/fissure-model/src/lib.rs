@@ -13,6 +13,7 @@ mod expression;
 mod finding;
 mod hints;
 mod input;
+mod interest;
 mod pattern;
 mod scalar;
 mod scan;
@@ -28,6 +29,7 @@ pub use expression::{Comparison, Expression, Operator};
 pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use hints::{Kind, ParamHints};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
+pub use interest::Interest;
 pub use pattern::{pattern_matches, title_matches};
 pub use scalar::Scalar;
 pub use scan::{

@@ -172,8 +172,13 @@ impl Progress {
             self.notes += 1;
             let label = if finding.verdict.note {
                 "explained by the input"
-            } else {
+            } else if finding
+                .reproduction
+                .is_some_and(|tried| tried.failures == 0)
+            {
                 "not seen again"
+            } else {
+                finding.interest().label()
             };
             ("note ", label.to_owned())
         } else {

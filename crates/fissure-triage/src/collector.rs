@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use fissure_model::{Api, ConcreteInput, Execution, Finding, Outcome, Verdict};
 
+use crate::cause;
 use crate::complexity::complexity;
 use crate::signature::{Signature, signature, signature_without_native};
 
@@ -55,8 +56,12 @@ pub(crate) fn owns_before(path: &str, other: &str) -> bool {
 #[derive(Default)]
 pub struct Collector {
     entries: HashMap<Signature, Entry>,
-    /// The failure at each place of the library that is known well enough, whatever the API.
-    places: HashMap<String, Signature>,
+    /// The failure of each cause that is known well enough, whatever the API ([`crate::cause`]).
+    causes: HashMap<String, Signature>,
+    /// Memory faults of each API, the first one first.
+    faults: HashMap<String, Vec<Signature>>,
+    /// APIs that corrupt the heap: their memory faults are one failure.
+    corrupting: BTreeSet<String>,
     /// The first failure with this signature but for native frames, which are not always to be had.
     bare: HashMap<Signature, Signature>,
     per_api: HashMap<String, usize>,
@@ -82,10 +87,14 @@ impl Collector {
             aliases: finding.also_through.iter().cloned().collect(),
         };
         let signature = Signature::of_finding(finding);
-        if let Some(place) = signature.place().filter(|_| !finding.is_note()) {
-            self.places
-                .entry(place)
-                .or_insert_with(|| signature.clone());
+        if !finding.is_note() {
+            for key in cause::keys_of(finding) {
+                self.causes.entry(key).or_insert_with(|| signature.clone());
+            }
+            if cause::is_memory_fault(finding.verdict.kind, &finding.verdict.detail) {
+                let faults = self.faults.entry(finding.api.path.clone()).or_default();
+                faults.push(signature.clone());
+            }
         }
         let known = self.entries.insert(signature, entry);
         if known.is_none() {
@@ -124,12 +133,22 @@ impl Collector {
             }
             return Observed::Duplicate(entry.count);
         }
-        let place = signature.place();
-        let mut aliases = BTreeSet::new();
-        if let Some(known) = place.as_ref().and_then(|place| self.places.get(place))
-            && let Some(entry) = self.entries.get_mut(known)
-            && entry.api != api.path
+        if let Some(known) = self.fault(api, verdict, execution, &signature)
+            && let Some(entry) = self.entries.get_mut(&known)
         {
+            entry.count += 1;
+            return Observed::Duplicate(entry.count);
+        }
+        let keys = cause::keys(api, &signature, &[]);
+        let mut aliases = BTreeSet::new();
+        if let Some(known) = keys.iter().find_map(|key| self.causes.get(key))
+            && let Some(entry) = self.entries.get_mut(known)
+        {
+            if entry.api == api.path {
+                // Another oracle, or another of its variants, told the same.
+                entry.count += 1;
+                return Observed::Duplicate(entry.count);
+            }
             if !owns_before(&api.path, &entry.api) {
                 entry.count += 1;
                 entry.aliases.insert(api.title.clone());
@@ -145,8 +164,8 @@ impl Collector {
             return Observed::Suppressed;
         }
         *known += 1;
-        if let Some(place) = place {
-            match self.places.entry(place) {
+        for key in keys {
+            match self.causes.entry(key) {
                 Occupied(mut known) if !aliases.is_empty() => {
                     known.insert(signature.clone());
                 }
@@ -167,6 +186,35 @@ impl Collector {
         };
         self.entries.insert(signature.clone(), entry);
         Observed::New(signature)
+    }
+
+    /// The earlier memory fault of the API that this one is, if the API corrupts the heap: such a
+    /// process dies somewhere else each time.
+    fn fault(
+        &mut self,
+        api: &Api,
+        verdict: &Verdict,
+        execution: &Execution,
+        signature: &Signature,
+    ) -> Option<Signature> {
+        if verdict.note || !cause::is_memory_fault(verdict.kind, &verdict.detail) {
+            return None;
+        }
+        let faults = self.faults.entry(api.path.clone()).or_default();
+        if cause::is_corrupted(execution) || faults.len() + 1 >= cause::FAULTS {
+            self.corrupting.insert(api.path.clone());
+        }
+        let first = faults.first().cloned();
+        faults.push(signature.clone());
+        first.filter(|_| self.corrupting.contains(&api.path))
+    }
+
+    /// The small input of a failure makes other oracles report, too (oracle, detail): what they
+    /// tell of the API from now on is the same.
+    pub fn also(&mut self, api: &Api, signature: &Signature, reports: &[(String, String)]) {
+        for key in cause::keys(api, signature, reports) {
+            self.causes.entry(key).or_insert_with(|| signature.clone());
+        }
     }
 
     /// The simplest input seen so far; later ones are only counted. `None` for a signature that was

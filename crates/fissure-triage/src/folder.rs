@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fissure_model::{
-    Api, ArgumentRole, ConcreteInput, Execution, Finding, Outcome, Report, Reproduction, Verdict,
+    Api, ArgumentRole, ConcreteInput, Execution, Finding, Interest, Outcome, Report, Reproduction,
+    Verdict,
 };
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,15 @@ struct FindingFile {
     roles: Vec<ArgumentRole>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     also_through: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    also_by: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    folded: Vec<String>,
+    /// For readers; it follows from the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    interest: Option<Interest>,
+    #[serde(default)]
+    rank: u8,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     remarks: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -114,6 +124,10 @@ pub fn write_finding(dir: &Path, finding: &Finding) -> Result<PathBuf, TriageErr
         signature: finding.signature.clone(),
         roles: finding.roles.clone(),
         also_through: finding.also_through.clone(),
+        also_by: finding.also_by.clone(),
+        folded: finding.folded.clone(),
+        interest: Some(finding.interest()),
+        rank: finding.interest().rank(),
         remarks: finding.remarks.clone(),
         environment: finding.environment.clone(),
         native_frames: finding.execution.native_frames.clone(),
@@ -186,6 +200,8 @@ pub fn read_finding(folder: &Path) -> Result<Finding, TriageError> {
         },
         unshrunk,
         unshrunk_reports: Vec::new(),
+        also_by: file.also_by,
+        folded: file.folded,
         roles: file.roles,
         also_through: file.also_through,
         remarks: file.remarks,

@@ -28,12 +28,22 @@ fn title(finding: &Finding) -> String {
         OutcomeKind::OutOfMemory => format!("{api} takes memory without bound for a small input"),
         OutcomeKind::InternalError => format!("{api} raises an internal error ({detail})"),
         OutcomeKind::Nan => format!("{api} returns NaN for an ordinary input"),
-        OutcomeKind::WrongResult => {
-            format!(
-                "{api} gives a wrong result ({}, {detail})",
-                finding.verdict.oracle
-            )
-        }
+        OutcomeKind::WrongResult => match finding.verdict.oracle.as_str() {
+            "gradient" => format!("{api} has a wrong gradient ({detail})"),
+            "meta" => {
+                format!("{api} returns another shape or dtype than its meta kernel says ({detail})")
+            }
+            "determinism" => format!("{api} gives different results for equal calls ({detail})"),
+            "layout" => format!("{api} depends on the memory layout of its input ({detail})"),
+            "kernel-path" => format!("{api} depends on the size of its input ({detail})"),
+            "forms" => format!("The forms of {api} disagree ({detail})"),
+            "uninitialised" => format!("{api} returns uninitialised memory ({detail})"),
+            "reference64" => format!("{api} is inaccurate against float64 ({detail})"),
+            "reference" => format!("{api} disagrees with the same function elsewhere ({detail})"),
+            "acceptance" => format!("{api} accepts what its documentation forbids ({detail})"),
+            "rejection" => format!("{api} rejects what its documentation allows ({detail})"),
+            _ => format!("{api} breaks what it promises ({detail})"),
+        },
         _ => format!("{api}: {} ({detail})", finding.verdict.kind),
     }
 }
@@ -78,7 +88,12 @@ fn expected(finding: &Finding) -> String {
 
 /// What was found out by changing arguments and running again.
 fn notes(finding: &Finding) -> String {
-    let mut text = String::new();
+    let interest = finding.interest();
+    let mut text = format!(
+        "Class: {} (rank {}).\n\n",
+        interest.label(),
+        interest.rank()
+    );
     if !finding.roles.is_empty() {
         text.push_str("Each argument changed alone:\n\n");
         for role in &finding.roles {
@@ -93,6 +108,23 @@ fn notes(finding: &Finding) -> String {
             .map(|name| format!("`{name}`"))
             .collect();
         text.push_str(&format!("The same through {}.\n\n", names.join(", ")));
+    }
+    if !finding.folded.is_empty() {
+        text.push_str(&format!(
+            "Found in {} other ways that have the same cause.\n\n",
+            finding.folded.len()
+        ));
+    }
+    if !finding.also_by.is_empty() {
+        let reports: Vec<String> = finding
+            .also_by
+            .iter()
+            .map(|(oracle, detail)| format!("{oracle} ({detail})"))
+            .collect();
+        text.push_str(&format!(
+            "Other checks of the same input fail, too: {}.\n\n",
+            reports.join(", ")
+        ));
     }
     for remark in &finding.remarks {
         text.push_str(&format!("{remark}\n\n"));

@@ -10,6 +10,7 @@
 //! - [`Records`] writes the files that users of DocTer know.
 
 mod bisect;
+mod cause;
 mod collector;
 mod complexity;
 mod confirm;

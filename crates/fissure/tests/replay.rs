@@ -65,6 +65,8 @@ fn finding(context: &TestContext, function: &str) -> PathBuf {
         },
         unshrunk: None,
         unshrunk_reports: Vec::new(),
+        also_by: Vec::new(),
+        folded: Vec::new(),
         roles: Vec::new(),
         also_through: Vec::new(),
         remarks: Vec::new(),

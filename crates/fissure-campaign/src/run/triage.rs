@@ -96,6 +96,9 @@ impl Run<'_> {
                 match outcome {
                     Ok(summary) => {
                         self.pace.shrinking.add(summary.elapsed);
+                        let signature = Signature::of_finding(&finding);
+                        self.collector
+                            .also(&finding.api, &signature, &finding.also_by);
                         (self.observer)(RunEvent::Shrunk {
                             finding: &finding,
                             summary,
@@ -127,6 +130,8 @@ impl Run<'_> {
             input: candidate.input,
             unshrunk: None,
             unshrunk_reports: Vec::new(),
+            also_by: Vec::new(),
+            folded: Vec::new(),
             roles: Vec::new(),
             also_through: Vec::new(),
             remarks,

@@ -100,6 +100,8 @@ pub fn finding(api: Api, input: ConcreteInput, execution: Execution) -> Finding 
         input,
         unshrunk: None,
         unshrunk_reports: Vec::new(),
+        also_by: Vec::new(),
+        folded: Vec::new(),
         roles: Vec::new(),
         also_through: Vec::new(),
         remarks: Vec::new(),

@@ -62,6 +62,8 @@ impl Findings {
                 input: input.clone(),
                 unshrunk: None,
                 unshrunk_reports: Vec::new(),
+                also_by: Vec::new(),
+                folded: Vec::new(),
                 roles: Vec::new(),
                 also_through: Vec::new(),
                 remarks: Vec::new(),
