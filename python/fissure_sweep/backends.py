@@ -33,7 +33,7 @@ class Backend:
         """The same elements with gaps between them, or None where the library has no such thing."""
         return None
 
-    #: Statement that makes `x` of one number sixteen times.
+    #: Statement that makes `x` of one number, often enough for any vector register.
     make = ""
     #: What is done to `x` by the other side of a comparison.
     others = {}
@@ -46,7 +46,7 @@ class Backend:
 
 class Torch(Backend):
     name = "torch"
-    make = "import torch; x = torch.full((16,), %(value)s, dtype=torch.%(dtype)s)"
+    make = "import torch; x = torch.full((64,), %(value)s, dtype=torch.%(dtype)s)"
     others = {"wide": "x.double()", "strided": "torch.stack([x, x], -1)[:, 0]", "alone": "x[:1]", "negative": "-x"}
 
     def __init__(self):
@@ -68,7 +68,7 @@ class Torch(Backend):
 
 class Numpy(Backend):
     name = "numpy"
-    make = "import numpy; x = numpy.full(16, %(value)s, '%(dtype)s')"
+    make = "import numpy; x = numpy.full(64, %(value)s, '%(dtype)s')"
     others = {"wide": "x.astype('longdouble')", "strided": "numpy.repeat(x, 2)[::2]", "alone": "x[:1]", "negative": "-x"}
     dtypes = ("float16", "float32", "float64")
 
@@ -96,7 +96,7 @@ class Jax(Narrow):
     name = "jax"
     make = (
         "import jax; jax.config.update('jax_enable_x64', True); import jax.numpy; "
-        "x = jax.numpy.full(16, %(value)s, '%(dtype)s')"
+        "x = jax.numpy.full(64, %(value)s, '%(dtype)s')"
     )
     others = {"wide": "x.astype('float64')", "alone": "x[:1]", "negative": "-x"}
 
@@ -110,7 +110,7 @@ class Jax(Narrow):
 
 class Tensorflow(Narrow):
     name = "tensorflow"
-    make = "import tensorflow; x = tensorflow.fill([16], tensorflow.constant(%(value)s, '%(dtype)s'))"
+    make = "import tensorflow; x = tensorflow.fill([64], tensorflow.constant(%(value)s, '%(dtype)s'))"
     others = {"wide": "tensorflow.cast(x, 'float64')", "alone": "x[:1]", "negative": "-x"}
 
     def tensor(self, bits, dtype):

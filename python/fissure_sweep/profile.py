@@ -215,6 +215,13 @@ def promises(sweep):
     return findings
 
 
+def shows(sweep, index):
+    """A tensor of this number only gives the same: then its script shows what is told."""
+    copies = sweep.backend.tensor(numpy.repeat(sweep.bits[index], 64), sweep.dtype)
+    found, told = float(sweep.run(copies)[0]), float(sweep.y[index])
+    return found == told or found != found and told != told
+
+
 def intervals(sweep, wrong, kind, expected, weight=None):
     """Findings: each an interval of neighbouring wrong elements, with its worst one."""
     places = numpy.flatnonzero(wrong)
@@ -225,12 +232,16 @@ def intervals(sweep, wrong, kind, expected, weight=None):
     found = []
     for group in groups[:MOST]:
         worst = group[weight[group].argmax()] if weight is not None else group[len(group) // 2]
+        candidates = [worst, group[len(group) // 2], group[0], group[-1]]
+        shown = [index for index in candidates if shows(sweep, index)]
+        worst = shown[0] if shown else worst
         found.append(
             {
                 "kind": kind,
                 "from": repr(float(sweep.x[group[0]])),
                 "to": repr(float(sweep.x[group[-1]])),
                 "count": int(len(group)),
+                "alone": bool(shown),
                 "value": repr(float(sweep.x[worst])),
                 "observed": repr(float(sweep.y[worst])),
                 "expected": repr(float(expected[worst])),

@@ -34,6 +34,8 @@ pub struct Finding {
     pub to: String,
     /// Wrong elements among those that were tried there.
     pub count: u64,
+    /// A tensor of that number only shows it, which is what the script makes.
+    pub alone: bool,
     /// Its worst element, what came and what should have.
     pub value: String,
     pub observed: String,

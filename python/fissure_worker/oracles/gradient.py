@@ -54,6 +54,16 @@ NEARBY = 1e-4
 TOLERANCE = 1e-3
 
 
+def preload(library):
+    """The first derivative in forward mode imports much; once, before workers are forked."""
+    forward_ad = getattr(library.autograd, "forward_ad", None)
+    if forward_ad is None:
+        return
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(library.ones(2), library.ones(2))
+        forward_ad.unpack_dual((dual * dual).exp())
+
+
 def check(call):
     if call.library.__name__ != "torch" or call.has("restricted gradient"):
         return

@@ -130,12 +130,18 @@ fn lines(finding: &Finding) -> String {
         0 => String::new(),
         further => format!(", and {further} further intervals"),
     };
+    let alone = match finding.alone {
+        true => "",
+        false => {
+            "      among these other elements only; a tensor of this number alone does not show it\n"
+        }
+    };
     let also = match finding.also.join(", ") {
         also if also.is_empty() => also,
         also => format!("; {also}"),
     };
     format!(
-        "    {}{also}: from {} to {} ({} elements{further})\n      {} gives {}, not {}\n      {}",
+        "    {}{also}: from {} to {} ({} elements{further})\n      {} gives {}, not {}\n{alone}      {}",
         finding.kind,
         finding.from,
         finding.to,
