@@ -118,7 +118,7 @@ def start(control, flags, program):
         signal.set_wakeup_fd(-1)
         if flags == CONFINE:
             confine_signals()
-        os.execv(program[0], program)
+        os.execvp(program[0], program)
     except OSError as error:
         os.write(2, ("%s: %s\n" % (program[0], error)).encode("utf-8", "replace"))
     finally:

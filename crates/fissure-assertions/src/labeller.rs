@@ -3,9 +3,13 @@
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
+use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
+use fissure_execute::{
+    Confinement, ExitStatus, SandboxOptions, Warded, WardedCommand, without_secrets,
+};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -16,6 +20,8 @@ const PACKAGE: &str = "fissure_train";
 /// Outside the package, so that its relative imports work.
 const STARTER: &str = "import runpy\nrunpy.run_module('fissure_train', run_name='__main__')\n";
 const CHANNEL_FD: i32 = 3;
+/// For a process that has said everything to end.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// Why nothing could be labelled.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +114,7 @@ pub struct Labelled {
 /// The running interpreter; its samples live as long as it does.
 #[derive(Debug)]
 pub struct Labeller {
-    child: Child,
+    child: Warded,
     events: BufReader<std::io::PipeReader>,
     errors: std::fs::File,
     finished: bool,
@@ -121,13 +127,21 @@ impl Labeller {
         let starter = unpack(folder.path(), request).map_err(LabelError::Prepare)?;
         let errors = tempfile::tempfile().map_err(LabelError::Prepare)?;
         let (ours, theirs) = std::io::pipe().map_err(LabelError::Prepare)?;
-        let mut command = Command::new(request.python);
+        let failed = |error: fissure_execute::ExecuteError| LabelError::Start {
+            python: request.python.display().to_string(),
+            error: std::io::Error::other(error),
+        };
+        let sandbox = SandboxOptions::default();
+        let mut warded = WardedCommand::new(request.python, true).map_err(failed)?;
+        let command = &mut warded.command;
+        without_secrets(command);
         command
             .arg(&starter)
             .arg(folder.path().join("plan.json"))
             .arg(CHANNEL_FD.to_string())
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("TF_CPP_MIN_LOG_LEVEL", "3")
+            .env("TMPDIR", folder.path())
             .env("CUDA_VISIBLE_DEVICES", "")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -138,12 +152,9 @@ impl Labeller {
                 child_fd: CHANNEL_FD,
             }])
             .map_err(|error| LabelError::Prepare(std::io::Error::other(error)))?;
-        let child = command.spawn().map_err(|error| LabelError::Start {
-            python: request.python.display().to_string(),
-            error,
-        })?;
-        // It holds the child's end of the pipe, whose closing tells the end.
-        drop(command);
+        let writable = std::fs::canonicalize(folder.path()).map_err(LabelError::Prepare)?;
+        let confinement = Confinement::of_program(sandbox, vec![writable]);
+        let child = warded.spawn(&confinement, &[]).map_err(failed)?;
         Ok(Labeller {
             child,
             events: BufReader::new(ours),
@@ -161,9 +172,10 @@ impl Labeller {
         let mut line = String::new();
         let read = self.events.read_line(&mut line);
         if !matches!(read, Ok(1..)) {
-            let status = match self.child.wait() {
-                Ok(status) => status.to_string(),
-                Err(error) => error.to_string(),
+            let status = match self.child.wait(LAST_WORD) {
+                Some(ExitStatus::Code(code)) => format!("exit status: {code}"),
+                Some(ExitStatus::Signal(signal)) => format!("signal: {signal}"),
+                None => "it does not end".to_owned(),
             };
             let log = self.log();
             return Err(LabelError::Gone { status, log });
@@ -193,9 +205,7 @@ impl Labeller {
 
 impl Drop for Labeller {
     fn drop(&mut self) {
-        // Failing means that it is gone already.
-        let _gone = self.child.kill();
-        let _reaped = self.child.wait();
+        self.child.end();
     }
 }
 

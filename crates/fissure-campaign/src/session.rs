@@ -12,7 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fissure_execute::{
     CoverageOptions, ExecuteError, Pool, PoolOptions, SandboxOptions, SandboxReport, ScriptOptions,
-    TargetInfo,
+    TargetInfo, has_gpu,
 };
 use fissure_judge::OracleInfo;
 use fissure_model::Obstacle;
@@ -365,12 +365,6 @@ fn can_run(judging: &JudgingOptions, obstacles: &[Obstacle]) -> JudgingOptions {
         price: left.iter().map(|oracle| oracle.price).sum(),
         ..judging.clone()
     }
-}
-
-fn has_gpu() -> bool {
-    ["/dev/nvidiactl", "/dev/kfd"]
-        .iter()
-        .any(|device| Path::new(device).exists())
 }
 
 #[cfg(test)]

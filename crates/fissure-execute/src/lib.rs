@@ -50,6 +50,7 @@ pub use error::ExecuteError;
 pub use journal::read_hostile_journal;
 pub use options::{
     Batch, Busy, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,
+    has_gpu,
 };
 pub use pool::Pool;
 pub use process::ExitStatus;

@@ -80,6 +80,13 @@ impl SandboxOptions {
     }
 }
 
+/// Whether this machine has a GPU, whose driver writes where a confined process may not.
+pub fn has_gpu() -> bool {
+    ["/dev/nvidiactl", "/dev/kfd"]
+        .iter()
+        .any(|device| std::path::Path::new(device).exists())
+}
+
 impl Default for SandboxOptions {
     fn default() -> Self {
         SandboxOptions {

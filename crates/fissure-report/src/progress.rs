@@ -14,6 +14,7 @@ use fissure_model::Finding;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::human_duration;
+use crate::words::printable;
 
 /// How often a run that is not watched in a terminal says where it is.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
@@ -211,6 +212,7 @@ impl Progress {
         if !wanted {
             return;
         }
+        let text = printable(text);
         match &self.bar {
             Some(bar) => bar.println(text),
             None => eprintln!("{text}"),

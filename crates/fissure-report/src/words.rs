@@ -1,5 +1,6 @@
 //! A run in plain words.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -110,6 +111,29 @@ fn counted_kind(count: u64, kind: &str) -> String {
     }
 }
 
+/// A text of a target as it can be shown on a terminal: sequences that move the cursor, change the title
+/// or answer in the user's name become visible characters.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let harmless = |character: char| match character {
+        '\n' | '\t' => true,
+        // Marks that turn the direction of a line hide what it says.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => false,
+        other => !other.is_control(),
+    };
+    if text.chars().all(harmless) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if harmless(character) {
+            shown.push(character);
+        } else {
+            shown.extend(character.escape_unicode());
+        }
+    }
+    Cow::Owned(shown)
+}
+
 /// `1 input`, `10,500 inputs`.
 pub fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -145,5 +169,14 @@ mod tests {
         assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(counted(1, "input"), "1 input");
         assert_eq!(plural_verb(2, "input"), "2 inputs were");
+    }
+
+    #[test]
+    fn escape_sequences_of_a_target_do_not_reach_a_terminal() {
+        let hostile = "a\u{1b}]0;title\u{7}b\u{9b}2Jc\rd\u{202e}e";
+        let shown = printable(hostile);
+        assert!(!shown.chars().any(char::is_control), "{shown}");
+        assert!(shown.contains("\\u{1b}]0;title"), "{shown}");
+        assert_eq!(printable("plain é\n\ttext"), "plain é\n\ttext");
     }
 }

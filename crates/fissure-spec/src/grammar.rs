@@ -157,6 +157,10 @@ fn compared(input: &mut &str) -> Parsed<(Comparison, Expression)> {
 fn expression(input: &mut &str) -> Parsed<Expression> {
     let mut left = term.parse_next(input)?;
     let rest: Vec<(Operator, Expression)> = repeat(0.., (operator, term)).parse_next(input)?;
+    // A sum of so many parts is as deep as that, for everybody who walks it.
+    if rest.len() > MAXIMUM_NESTING {
+        return fail.parse_next(input);
+    }
     for (operator, right) in rest {
         left = Expression::Binary(Box::new(left), operator, Box::new(right));
     }
@@ -372,6 +376,16 @@ mod tests {
         assert!(parse_expression("a b").is_err());
         assert!(parse_expression(&"(".repeat(100_000)).is_err());
         assert!(parse_expression("").is_err());
+    }
+
+    #[test]
+    fn a_chain_of_fifty_thousand_terms_is_refused_and_not_a_stack_overflow() {
+        for joint in ["+", "*", "/"] {
+            let text = vec!["a"; 50_000].join(joint);
+            assert!(parse_expression(&text).is_err());
+            assert!(parse_shape(&format!("[{text}]")).is_err());
+        }
+        assert!(parse_shape(&format!("[{}]", vec!["a+1"; 100].join(","))).is_ok());
     }
 
     fn expressions() -> impl Strategy<Value = String> {

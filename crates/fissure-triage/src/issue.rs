@@ -52,12 +52,12 @@ fn observed(finding: &Finding) -> String {
     if let Some(report) = report_of(&finding.verdict, &finding.execution)
         && finding.verdict.kind == OutcomeKind::WrongResult
     {
-        return format!("```text\n{}\n```", report.observed.trim());
+        return fenced("text", report.observed.trim());
     }
     match &finding.execution.outcome {
         Outcome::Rejected(error) | Outcome::Fatal(error) | Outcome::NotBuilt(error) => {
             let message: String = error.message.chars().take(LOG_LIMIT).collect();
-            format!("```text\n{}: {}\n```", error.class, message.trim())
+            fenced("text", &format!("{}: {}", error.class, message.trim()))
         }
         Outcome::Crash { .. } => format!("The process dies of {}.", finding.verdict.detail),
         Outcome::Exit { .. } => format!("The process ends: {}.", finding.verdict.detail),
@@ -72,7 +72,7 @@ fn expected(finding: &Finding) -> String {
     if let Some(report) = report_of(&finding.verdict, &finding.execution)
         && finding.verdict.kind == OutcomeKind::WrongResult
     {
-        return format!("```text\n{}\n```", report.expected.trim());
+        return fenced("text", report.expected.trim());
     }
     match finding.verdict.kind {
         OutcomeKind::Crash | OutcomeKind::Exit => {
@@ -152,8 +152,7 @@ fn log(finding: &Finding) -> Option<String> {
         text.push_str(log[start..].trim());
         text.push('\n');
     }
-    // A fence inside would end the block.
-    (!text.is_empty()).then(|| text.replace("```", "'''"))
+    (!text.is_empty()).then_some(text)
 }
 
 fn fact<'a>(finding: &'a Finding, name: &str) -> &'a str {
@@ -178,26 +177,38 @@ fn versions(finding: &Finding) -> String {
     text
 }
 
+/// A block of code whose fence is longer than any in the text: nothing in it ends the block.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{language}\n{text}{end}{fence}")
+}
+
 const HOW_FOUND: &str = "Found with Fissure, a fuzzer: the arguments were generated and then made \
                          as small as possible. The script below needs nothing of it.";
 
 /// The form of PyTorch; also for libraries whose form is not known.
 fn pytorch(finding: &Finding) -> String {
     let mut text = format!(
-        "# {}\n\n### 🐛 Describe the bug\n\n{HOW_FOUND}\n\n```python\n{}```\n\n\
+        "# {}\n\n### 🐛 Describe the bug\n\n{HOW_FOUND}\n\n{}\n\n\
          **Observed**\n\n{}\n\n**Expected**\n\n{}\n\n{}",
         title(finding),
-        snippet(finding),
+        fenced("python", &snippet(finding)),
         observed(finding),
         expected(finding),
         notes(finding)
     );
     if let Some(log) = log(finding) {
-        text.push_str(&format!("### Error logs\n\n```text\n{log}```\n\n"));
+        text.push_str(&format!("### Error logs\n\n{}\n\n", fenced("text", &log)));
     }
     text.push_str(&format!(
-        "### Versions\n\n```text\n{}```\n",
-        versions(finding)
+        "### Versions\n\n{}\n",
+        fenced("text", &versions(finding))
     ));
     if finding.api.package == "torch" {
         text.push_str(
@@ -222,8 +233,8 @@ fn tensorflow(finding: &Finding) -> String {
          ### Python version\n\n{}\n\n\
          ### GPU model and memory\n\n{}\n\n\
          ### Current behavior?\n\n{HOW_FOUND}\n\nObserved:\n\n{}\n\nExpected:\n\n{}\n\n{}\
-         ### Standalone code to reproduce the issue\n\n```python\n{}```\n\n\
-         ### Relevant log output\n\n```text\n{log}```\n",
+         ### Standalone code to reproduce the issue\n\n{}\n\n\
+         ### Relevant log output\n\n{}\n",
         title(finding),
         finding.library_version,
         fact(finding, "OS"),
@@ -233,6 +244,19 @@ fn tensorflow(finding: &Finding) -> String {
         observed(finding),
         expected(finding),
         notes(finding),
-        snippet(finding),
+        fenced("python", &snippet(finding)),
+        fenced("text", &log),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_ends_its_block() {
+        assert_eq!(fenced("text", "a"), "```text\na\n```");
+        assert_eq!(fenced("text", "a\n```\nb"), "````text\na\n```\nb\n````");
+        assert_eq!(fenced("text", "``````"), "```````text\n``````\n```````");
+    }
 }

@@ -63,7 +63,8 @@ impl ExitStatus {
     pub fn report(self, error: &anyhow::Error) -> ExitCode {
         let text = format!("{error:#}");
         // Some of what is passed on, as by installers, says it already.
-        eprintln!("error: {}", text.trim_start_matches("error: "));
+        let text = fissure_report::words::printable(text.trim_start_matches("error: "));
+        eprintln!("error: {text}");
         self.into()
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fissure_execute::SandboxOptions;
+
 use super::Config;
 use super::assertions::Steering;
 
@@ -125,6 +127,8 @@ pub struct ScanOptions {
     pub steering: Steering,
     /// Folder of the project file with the user's own soft assertions.
     pub project: PathBuf,
+    /// What the program is kept from.
+    pub sandbox: SandboxOptions,
 }
 
 impl ScanOptions {
@@ -153,6 +157,7 @@ impl ScanOptions {
             config: Config::default(),
             steering: Steering::default(),
             project: PathBuf::from("."),
+            sandbox: SandboxOptions::default(),
         }
     }
 }

@@ -3,12 +3,14 @@
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
+use fissure_execute::{Confinement, ExitStatus, Warded, WardedCommand, without_secrets};
 use rustix::net::{SendFlags, send};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -38,7 +40,7 @@ enum Heard {
 }
 
 pub struct Runtime {
-    child: Child,
+    child: Warded,
     commands: UnixStream,
     heard: Receiver<Heard>,
     errors: std::fs::File,
@@ -48,6 +50,8 @@ pub struct Runtime {
 }
 
 const CHANNEL_FD: i32 = 3;
+/// For a process that has said everything to end.
+const LAST_WORD: Duration = Duration::from_secs(2);
 
 /// The process of the scan under way, 0 without one.
 static RUNNING: AtomicI32 = AtomicI32::new(0);
@@ -81,7 +85,16 @@ impl Runtime {
         std::fs::write(&plan_file, plan.to_string()).map_err(ScanError::Prepare)?;
         let errors = tempfile::tempfile().map_err(ScanError::Prepare)?;
         let (ours, theirs) = UnixStream::pair().map_err(ScanError::Prepare)?;
-        let mut command = Command::new(&options.python);
+        let temporary = folder.path().join("tmp");
+        std::fs::create_dir_all(&temporary).map_err(ScanError::Prepare)?;
+        let failed = |error: fissure_execute::ExecuteError| ScanError::Start {
+            python: options.python.display().to_string(),
+            error: std::io::Error::other(error),
+        };
+        let confined = options.sandbox.confine_writes;
+        let mut warded = WardedCommand::new(&options.python, confined).map_err(failed)?;
+        let command = &mut warded.command;
+        without_secrets(command);
         command
             .arg(&starter)
             .arg(&plan_file)
@@ -89,6 +102,7 @@ impl Runtime {
             .env("MPLBACKEND", "Agg")
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("PYTHONUNBUFFERED", "1")
+            .env("TMPDIR", &temporary)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(errors.try_clone().map_err(ScanError::Prepare)?);
@@ -103,15 +117,13 @@ impl Runtime {
                 child_fd: CHANNEL_FD,
             }])
             .map_err(|error| ScanError::Prepare(std::io::Error::other(error)))?;
-        let child = command.spawn().map_err(|error| ScanError::Start {
-            python: options.python.display().to_string(),
-            error,
-        })?;
-        let number = i32::try_from(child.id()).expect("process numbers fit");
-        RUNNING.store(number, Ordering::SeqCst);
-        // The command still holds the child's end; as long as it lives, the end of the stream
-        // would never be seen.
-        drop(command);
+        let writable = [folder.path(), options.output.as_path()]
+            .into_iter()
+            .filter_map(|path| std::fs::canonicalize(path).ok())
+            .collect();
+        let confinement = Confinement::of_program(options.sandbox, writable);
+        let child = warded.spawn(&confinement, &[]).map_err(failed)?;
+        RUNNING.store(child.pid(), Ordering::SeqCst);
         let reader = ours.try_clone().map_err(ScanError::Prepare)?;
         Ok(Runtime {
             child,
@@ -131,9 +143,9 @@ impl Runtime {
                 Ok(Heard::Garbled(line)) => self.garbled.push(line),
                 Err(RecvTimeoutError::Timeout) => return Err(Ended::Silent(patience)),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let status = match self.child.wait() {
-                        Ok(status) => status.to_string(),
-                        Err(error) => error.to_string(),
+                    let status = match self.child.wait(LAST_WORD) {
+                        Some(status) => in_words(status),
+                        None => "it does not end".to_owned(),
                     };
                     return Err(Ended::Gone {
                         status,
@@ -164,12 +176,7 @@ impl Runtime {
 
     /// Ends the process if it still runs; returns what it wrote to standard error.
     pub fn close(mut self) -> String {
-        for _ in 0..1000 {
-            match self.child.try_wait() {
-                Ok(None) => std::thread::sleep(Duration::from_millis(2)),
-                Ok(Some(_)) | Err(_) => break,
-            }
-        }
+        self.child.wait(LAST_WORD);
         self.kill();
         self.log()
     }
@@ -177,9 +184,7 @@ impl Runtime {
     fn kill(&mut self) {
         // Before the number can belong to another process.
         RUNNING.store(0, Ordering::SeqCst);
-        // Failing means that it is gone already.
-        let _gone = self.child.kill();
-        let _reaped = self.child.wait();
+        self.child.end();
     }
 
     fn log(&mut self) -> String {
@@ -200,6 +205,14 @@ impl Drop for Runtime {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+fn in_words(status: ExitStatus) -> String {
+    let raw = match status {
+        ExitStatus::Code(code) => code << 8,
+        ExitStatus::Signal(signal) => signal,
+    };
+    std::process::ExitStatus::from_raw(raw).to_string()
 }
 
 fn listen(stream: UnixStream) -> Receiver<Heard> {

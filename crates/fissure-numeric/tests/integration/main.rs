@@ -2,6 +2,7 @@
 
 mod backends;
 mod configuration;
+mod confinement;
 mod examples;
 mod inputs;
 mod interrupt;

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use fissure_execute::{SandboxOptions, has_gpu};
 use fissure_numeric::scan::{
     Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanSite, ScanTarget,
     Steering, imported, scan, write_output,
@@ -61,6 +62,14 @@ pub struct ScanArgs {
     /// The program is written for TensorFlow 1: `import tensorflow` gives it that version's names
     #[arg(long)]
     tf1: bool,
+
+    /// Let the program reach the network
+    #[arg(long)]
+    network: bool,
+
+    /// Let the program write wherever you can, and reach the network
+    #[arg(long)]
+    no_sandbox: bool,
 
     /// Save each checked fix as a patch
     #[arg(long)]
@@ -166,6 +175,10 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     options.weights = args.weights;
     options.strict = args.strict;
     options.tf1 = args.tf1;
+    options.sandbox = SandboxOptions {
+        confine_writes: !args.no_sandbox && !has_gpu(),
+        cut_network: !args.no_sandbox && !args.network,
+    };
     options.layout = match args.layout {
         LayoutArg::Fissure => Layout::Fissure,
         LayoutArg::Softassertion => Layout::SoftAssertion,
