@@ -163,9 +163,12 @@ def sources(path, target, kind):
             if stub and not any(is_annotated(one) for one in own):
                 found = stub + found
         else:
-            found = stub or signatures.from_signature_lines(target)
+            found = stub or signatures.from_overloads(target)
+            found = found or signatures.from_signature_lines(target)
+            found = found or documentation.forms(target)
             if not found and own is not None:
                 found = [form("signature", own, getattr(target, "__name__", None))]
+    found = [one for one in found if not signatures.is_vague(one["params"])] or found
     if kind == "method":
         found = [with_self(one, owner_class(path)) for one in found]
     problem = None if found else "nothing says which parameters it has"

@@ -13,9 +13,11 @@ from fissure_worker.discover.shapes import shape
 from fissure_worker.discover.words import (
     NONE,
     evidence,
+    form,
     is_open,
     of,
     optional,
+    parameter,
     relation,
     sorts,
     unique,
@@ -45,9 +47,9 @@ REFERENCE = re.compile(
 
 def apply(answer, target):
     names = set()
-    for form in answer["forms"]:
-        names.update(one["name"] for one in form["params"])
-        names.update(one["name"] for one in form["call_params"] or [])
+    for made in answer["forms"]:
+        names.update(one["name"] for one in made["params"])
+        names.update(one["name"] for one in made["call_params"] or [])
     documented, shapes = read(target)
     found = {}
     # A method's docstring is often that of the function, whose first parameter is the object.
@@ -66,16 +68,31 @@ def apply(answer, target):
     for name in sorted(found):
         for fact in found[name]:
             answer["doc_constraints"].append(dict(fact, param=name))
-    for form in answer["forms"]:
-        everything = form["params"] + (form["call_params"] or [])
+    for made in answer["forms"]:
+        everything = made["params"] + (made["call_params"] or [])
         for one in everything:
             facts = found.get(one["name"])
             if facts:
-                narrow(one, facts, form)
+                narrow(one, facts, made)
         numbers = {one["name"] for one in everything if "int" in sorts(one["types"])}
         for one in everything:
             for kind in one["types"]:
                 refer(kind, numbers)
+
+
+def forms(target):
+    """The form that the documented parameters make, in their order, where nothing else tells of one."""
+    documented, _ = read(target)
+    params = []
+    for name, one in documented.items():
+        text = sentences.plain(one.text())
+        default = sentences.documented_default(text)
+        free = default is not None or "optional" in (one.type + " " + text[:60]).lower()
+        params.append(
+            parameter(name, "positional_or_keyword", not free, default if free else None, [], [])
+        )
+    params.sort(key=lambda one: not one["required"])
+    return [form("documentation", params, getattr(target, "__name__", None))] if params else []
 
 
 def read(target, depth=0):

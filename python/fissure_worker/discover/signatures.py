@@ -130,6 +130,24 @@ def from_python(target):
     ]
 
 
+def from_overloads(target):
+    """The forms that a function declares with `typing.overload`, where Python keeps them (3.11)."""
+    import typing
+
+    function = getattr(target, "__init__", None) if isinstance(target, type) else target
+    get = getattr(typing, "get_overloads", None)
+    if get is None or not hasattr(function, "__qualname__"):
+        return []
+    found = []
+    for one in get(unwrapped(function)):
+        params = from_python(one)
+        if params is not None and isinstance(target, type):
+            del params[:1]
+        if params is not None:
+            found.append(form("signature", params, getattr(target, "__name__", None)))
+    return found
+
+
 def is_vague(params):
     """Whatever it gets it hands on: `*args, **kwargs` says nothing about what that may be."""
     return bool(params) and all(one["kind"].startswith("var_") for one in params)
