@@ -136,10 +136,11 @@ def from_overloads(target):
 
     function = getattr(target, "__init__", None) if isinstance(target, type) else target
     get = getattr(typing, "get_overloads", None)
-    if get is None or not hasattr(function, "__qualname__"):
+    function = unwrapped(function)
+    if get is None or not inspect.isfunction(function):
         return []
     found = []
-    for one in get(unwrapped(function)):
+    for one in get(function):
         params = from_python(one)
         if params is not None and isinstance(target, type):
             del params[:1]

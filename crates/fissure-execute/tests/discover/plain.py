@@ -170,6 +170,9 @@ def what_is_not_there_is_said_and_never_raised():
     found = discover.describe("own.ops.nothing")
     assert found["missing"] and "nothing" in found["problem"]
     assert discover.describe("own.ops.MODES")["problem"].startswith("is not callable")
+    for path in ("builtins.range", "builtins.zip", "builtins.print", "itertools.chain", "os.stat"):
+        problem = discover.describe(path)["problem"]
+        assert not (problem or "").startswith("cannot be described"), (path, problem)
 
 
 def files_are_targets(folder):
