@@ -1,6 +1,6 @@
 //! One bug through several names is one finding; two bugs in one API are two.
 
-mod common;
+use crate::common;
 
 use common::{api, execution, input, keyword};
 use fissure_model::{Execution, Outcome, Value};

@@ -1,6 +1,6 @@
 //! What every generator promises, on specs written by hand.
 
-mod common;
+use crate::common;
 
 use fissure_generate::{GenerateOptions, Generator, TensorsAs};
 use fissure_model::{

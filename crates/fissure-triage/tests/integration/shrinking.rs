@@ -1,6 +1,6 @@
 //! Planted failures shrink to exactly what they need.
 
-mod common;
+use crate::common;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! What scripts build is what the worker built, in every library; and a crash of each is one when
 //! its script runs alone.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stderr, reason = "a skipped test says why")]
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Finding folders: whole or not there, and read back as written.
 
-mod common;
+use crate::common;
 
 use std::process::{Command, Stdio};
 use std::time::Duration;

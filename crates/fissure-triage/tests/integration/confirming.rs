@@ -1,6 +1,6 @@
 //! What a fresh process adds to a finding: memory limits, the first input again, wrong results.
 
-mod common;
+use crate::common;
 
 use std::io;
 use std::path::Path;

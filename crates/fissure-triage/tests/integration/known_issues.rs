@@ -1,6 +1,6 @@
 //! Known issues silence what they name, as long as they are valid, and nothing else.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 

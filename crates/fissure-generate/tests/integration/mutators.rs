@@ -1,6 +1,6 @@
 //! Boundary cases and special values.
 
-mod common;
+use crate::common;
 
 use fissure_generate::{GenerateOptions, Generator};
 use fissure_model::{ConcreteInput, Mode, Mutator, Scalar, Value};

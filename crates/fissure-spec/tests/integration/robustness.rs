@@ -5,7 +5,7 @@ use std::path::Path;
 use fissure_spec::{hints, load_text, relaxed_order, repair};
 use proptest::prelude::*;
 
-const WHOLE: &str = include_str!("../../../examples/specs/torch.nn.functional.conv2d.yaml");
+const WHOLE: &str = include_str!("../../../../examples/specs/torch.nn.functional.conv2d.yaml");
 
 fn survive(text: &str) {
     if let Ok(loaded) = load_text(Path::new("damaged.yaml"), text) {

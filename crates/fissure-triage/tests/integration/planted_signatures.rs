@@ -1,6 +1,6 @@
 //! The same bug through ten inputs is one finding; two bugs in one API are two.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The record files hold what DocTer's users expect.
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 use std::time::Duration;

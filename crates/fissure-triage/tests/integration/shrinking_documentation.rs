@@ -1,6 +1,6 @@
 //! Failures that are told by a text: of an exception, or of the documentation.
 
-mod common;
+use crate::common;
 
 use common::{api, exception, execution, input, keyword};
 use fissure_model::{Category, ConcreteInput, Execution, Intent, Outcome, Value};

@@ -1,0 +1,7 @@
+//! Generated inputs, through the public interface.
+
+mod common;
+mod contract;
+mod mutators;
+mod rules;
+mod shared_files;
