@@ -161,7 +161,10 @@ fn a_kill_at_any_moment_leaves_whole_findings_only() {
     let mut seen = 0;
     for round in 0..8 {
         let mut writer = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "a_kill_at_any_moment_leaves_whole_findings_only"])
+            .args([
+                "--exact",
+                "folders::a_kill_at_any_moment_leaves_whole_findings_only",
+            ])
             .env(WRITER, folder.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
