@@ -185,6 +185,9 @@ pub struct ScanFinding {
     pub library: String,
     pub elapsed: Option<f64>,
     pub folder: PathBuf,
+    /// What to write instead, from where the failing operand was made.
+    #[serde(default)]
+    pub advice: Option<String>,
     #[serde(default)]
     pub fix: Option<CheckedFix>,
     /// Where no fix passed: what the inputs must satisfy, or which call is the right one.

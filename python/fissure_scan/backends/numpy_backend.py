@@ -45,6 +45,19 @@ def traced(value):
 class TracedArray(np.ndarray):
     fissure_traced = True
 
+    def __array_finalize__(self, source):
+        # `np.uint8(x)` and other constructors of types convert without a method of the array.
+        # Results of 64 bits are indices (`argsort`), not conversions.
+        if isinstance(source, TracedArray) and source.dtype.kind == "f" and \
+                self.dtype.kind in "iu" and self.dtype.itemsize < 8 and \
+                self.shape == source.shape:
+            converted(source, self)
+
+    def __setitem__(self, item, value):
+        if isinstance(value, TracedArray) and value.dtype.kind == "f" and self.dtype.kind in "iu":
+            converted(value, ordinary_asarray(plain(value).astype(self.dtype)))
+        super().__setitem__(plain(item), plain(value))
+
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         name, function = ufunc.__name__, ufunc
         if method == "__call__":
@@ -164,6 +177,20 @@ class TracedArray(np.ndarray):
 
     def __reduce__(self):
         return self.view(np.ndarray).__reduce__()
+
+
+def converted(source, result):
+    """Values were converted to another type by a spelling that is no operation of the array."""
+    monitor = _MONITOR[0]
+    if monitor is None or not monitor.active:
+        return
+    frame, _, optimizer = monitor.users.locate(2)
+    if frame is None or optimizer:
+        return
+    held = result.view(np.ndarray).view(TracedArray) if isinstance(result, TracedArray) \
+        else traced(result)
+    monitor.operation(BACKEND, "cast", np.ndarray.astype, (source, held.dtype), {}, False, frame,
+                      lambda: held)
 
 
 def _observe(name, function, arguments, keywords, call):

@@ -22,7 +22,9 @@ class Shadow:
 
     def of(self, tensor):
         if not isinstance(tensor, torch.Tensor) or not tensor.dtype.is_floating_point:
-            return tensor
+            # A mask that a NaN or Inf made is another one beside it.
+            held = self._values.get(id(tensor))
+            return held[0] if held is not None and held[1] == tensor._version else tensor
         held = self._values.get(id(tensor))
         if held is not None and held[1] == tensor._version:
             return held[0]
@@ -55,6 +57,8 @@ class Shadow:
             return
         floats = [value for value in outputs if value.dtype.is_floating_point]
         if not floats:
+            if outputs and any(self._spoiled(value) for value in node.inputs):
+                self._decided(node, prepared, outputs[0])
             return
         shadows = self._run(backend, node, prepared, floats)
         for value, shadow in zip(floats, shadows):
@@ -71,6 +75,22 @@ class Shadow:
         for value in node.inputs:
             worst_input = max(worst_input, self.outputs.get(id(value), 0.0))
         self.errors.append((node, worst_input, error, size))
+
+    def _spoiled(self, value):
+        if value.dtype.is_floating_point:
+            return not bool(torch.isfinite(value.detach()).all())
+        return id(value) in self._values
+
+    def _decided(self, node, prepared, output):
+        arguments, keywords = prepared
+        try:
+            with torch.no_grad():
+                result = node.function(*arguments, **keywords)
+        except Exception:
+            return
+        if isinstance(result, torch.Tensor) and result.dtype == output.dtype \
+                and result.shape == output.shape:
+            self._values[id(output)] = (result, output._version)
 
     def _run(self, backend, node, prepared, floats):
         arguments, keywords = prepared

@@ -6,7 +6,8 @@ import numpy as np
 
 from ..backends import library as backends
 from ..backends.base import MAXIMUM
-from ..judge import shadows
+from ..judge import consequence, shadows
+from . import words
 from ..steer import soft_assertions
 from ..run.events import float_text
 from ..watch.monitor import Policy
@@ -31,6 +32,8 @@ class Found:
         self.hidden_by = None
         self.absorbed_by = None
         self.visible = True
+        self.advice = None          # what to write instead, from where the operand was made
+        self.consequence = None     # what is wrong about the results in the end
         self.reason = None
         self.elapsed = None
         self.variation = None       # a changed number or size, see variations.py
@@ -74,9 +77,14 @@ class Found:
             # A narrower type than the input's decides: a double cast to float32.
             name = str(self.failure.output.dtype).replace("torch.", "")
             limit = min(limit, MAXIMUM.get(name, limit))
-        if self.largest <= 10.0 * limit ** 0.5:
-            return "medium"
-        return "theoretical"
+        if self.largest > 10.0 * limit ** 0.5:
+            return "theoretical"
+        if self.search.made_up() and self.oracle == "nonfinite":
+            # Nobody says that a function has to take such values; what they make of its results
+            # without a word is another matter, see `confirm`.
+            self.reason = "only with values of about %.0e, and it shows" % self.largest
+            return "theoretical"
+        return "medium"
 
     def improvable(self):
         return self.severity == "theoretical" or self.level >= 2 and self.severity == "medium"
@@ -100,10 +108,16 @@ class Found:
         if not again:
             return False
         self.failure = again[0]
+        operands = next((node.operands for node in trace.nodes
+                         if node.index == self.failure.index), ())
+        self.advice = words.advice(self.failure, trace, operands)
         self.also = list(self.failure.also)
         if self.oracle == "nonfinite":
             self._follow(trace)
-            if self.severity == "medium" and not self._recoverable(trace, shadow):
+            if not self.visible or self.hidden_by is not None:
+                self._consequence(trace, shadow)
+            if self.oracle == "nonfinite" and self.severity == "medium" \
+                    and not self._recoverable(trace, shadow):
                 self.severity = "theoretical"
                 self.reason = "the exact result does not fit the number format either"
         elif self.oracle == "gradient_nonfinite" and self.severity == "medium":
@@ -137,6 +151,22 @@ class Found:
             self.visible = False
             self.severity = "theoretical"
             self.reason = "%s turns it into a finite value again" % absorbed.name
+
+    def _consequence(self, trace, shadow):
+        """Covered by a later operation: are the results right all the same?"""
+        wrong = consequence.wrong_result(self.search, self, trace, shadow)
+        if wrong is None or self.failure.domain and self.hidden_by is None:
+            return
+        self.also.append((self.oracle if self.oracle != "hidden_nonfinite" else "nonfinite",
+                          "%s covers it" % (self.absorbed_by or self.hidden_by)))
+        self.oracle = "silently_wrong"
+        self.consequence = wrong
+        self.visible = True
+        if self.severity == "theoretical" and self.absorbed_by is not None:
+            self.severity = "high" if self.ratio <= 1e4 else "medium"
+            if self.level <= 1:
+                self.severity = "critical"
+            self.reason = None
 
     def _recoverable(self, trace, shadow):
         """Is there a result downstream that fits the format when computed in wider floats?"""
@@ -175,12 +205,13 @@ class Found:
         return {
             "id": identifier, "site": failure.site.as_json(), "oracle": self.oracle,
             "also": [name for name, _ in self.also],
-            "details": [failure.detail] + [detail for _, detail in self.also],
+            "details": [failure.detail] + ([self.consequence] if self.consequence else [])
+            + [detail for _, detail in self.also],
             "level": "L%d" % self.level, "severity": self.severity, "reason": self.reason,
             "producer": failure.name, "hidden_by": self.hidden_by, "label": self.label,
             "signal": _signal(self.label), "training_steps": failure.after_steps,
             "ratio": float_text(self.ratio), "input": changed, "library": failure.library,
-            "elapsed": self.elapsed,
+            "elapsed": self.elapsed, "advice": self.advice, "sentence": words.sentence(self),
         }
 
 

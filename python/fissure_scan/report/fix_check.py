@@ -6,8 +6,12 @@ of another kind on the same line counts too: a floor that hides the NaN of a neg
 not bring the lost digits back.
 """
 
+import time
+
+import numpy as np
+
 from ..backends import library as backends
-from ..judge import numpy_precision, precision, shadows
+from ..judge import consequence, numpy_precision, precision, shadows
 from ..search import variations
 from ..judge.array_shadow import ArrayShadow
 from ..watch.monitor import Policy
@@ -20,6 +24,10 @@ ABSOLUTE = 1e-5
 # bounded for good gives less.
 HUGE = 1e18
 
+# How far ordinary data go, in units of the program's own, and the seconds for making them.
+SCALES = (1.5, 0.5, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 80.0, 100.0, 300.0)
+ORDINARY_SECONDS = 2.0
+
 # Oracles of finite but wrong values.
 WRONG_DIGITS = {"cancellation", "wider_float", "stable_algorithm", "rewrite", "other_framework",
                 "range"}
@@ -31,6 +39,7 @@ class FixCheck:
         self.baseline = baseline
         self.search = search
         self.findings = findings        # (identifier, Found) pairs
+        self._samples = None            # ordinary inputs, see `_ordinary`
         self._exact = {}                # identifier -> exact results on the failing input
 
     def judge(self, identifier, file, source):
@@ -39,14 +48,100 @@ class FixCheck:
         inputs = [(identifier, found)] + self._same_line(found)
         # What the program should have computed, before its source is changed.
         exact = dict((name, self._exact_results(name, other)) for name, other in inputs)
+        wide = self._wide_result(found)
+        ordinary = self._ordinary()
         self.program.sources = {file: source}
         try:
             reason = self._own_data(found)
             for name, other in inputs:
                 reason = reason or self._failing_input(other, exact[name])
+            reason = reason or self._wrong_call(found, wide) or self._worse(ordinary)
             return reason is None, reason
         finally:
             self.program.restore_sources()
+
+    # Ordinary inputs ---------------------------------------------------------------------------
+
+    def _ordinary(self):
+        """(overrides, right results) of inputs that the unchanged program gets right, over the
+        sizes that data have in practice. Right is what it gives in wider floats."""
+        if self._samples is not None:
+            return self._samples
+        self._samples = []
+        generator = np.random.Generator(np.random.PCG64(1))
+        began = time.monotonic()
+        variables = [v for v in self.search.inputs if v.own.size]
+        for scale in SCALES if variables else ():
+            overrides = dict((v.key, v.clip(v.own + (scale - 1.0) * v.scale * (
+                generator.random(v.own.shape) * 2.0 - 1.0), 2)) for v in variables)
+            right = self._right(overrides)
+            if right is not None:
+                self._samples.append((overrides, right))
+            if time.monotonic() - began > ORDINARY_SECONDS:
+                break
+        return self._samples
+
+    def _right(self, overrides):
+        """The program's results where they agree with a wider computation, else None."""
+        library = next((v.dtype for v in self.search.inputs), None)
+        if library is None:
+            return None
+        if self.program.function:
+            trace = self._plain_run(overrides)
+            narrow, wide = consequence.leaves(trace.result), self._widened(overrides)
+            if trace.error is not None or trace.failures or wide is None or \
+                    _apart(narrow, wide) is not None:
+                return None
+            return wide
+        shadow = shadows.beside(self.baseline.nodes[0].library) if self.baseline.nodes else None
+        trace = self._plain_run(overrides, shadow)
+        if shadow is None or trace.error is not None or trace.failures:
+            return None
+        right = results(trace, shadow)
+        return right if self._other_digits(right, results(trace, None)) is None else None
+
+    def _plain_run(self, overrides, shadow=None):
+        return self.program.run(Policy(
+            overrides=overrides, shadow=shadow, backward_limit=1, stop_after=self._end(),
+            time_limit=self.search.time_limit * 2))
+
+    def _widened(self, overrides):
+        self.program.widen = True
+        try:
+            trace = self._plain_run(overrides)
+        finally:
+            self.program.widen = False
+        if trace.error is not None or trace.failures:
+            return None
+        return consequence.leaves(trace.result) or None
+
+    def _wide_result(self, found):
+        """What the unchanged function gives for the failing input in wider floats."""
+        if not self.program.function or found.variation is not None:
+            return None
+        return self._widened(found.overrides)
+
+    def _wrong_call(self, found, wide):
+        if wide is None:
+            return None
+        apart = _apart(consequence.leaves(self._plain_run(found.overrides).result), wide)
+        return None if apart is None else "the failing input gives %s" % apart
+
+    def _worse(self, ordinary):
+        """Where the unchanged program is right the changed one has to be."""
+        for overrides, right in ordinary:
+            trace = self._plain_run(overrides)
+            if trace.error is not None:
+                return "the changed program raises %s: %s on ordinary data" % trace.error[:2]
+            if trace.failures:
+                return "the changed program fails on ordinary data"
+            if self.program.function:
+                apart = _apart(consequence.leaves(trace.result), right)
+            else:
+                apart = self._other_digits(right, results(trace, None))
+            if apart is not None:
+                return "on ordinary data: %s" % apart
+        return None
 
     def _same_line(self, found):
         site = found.failure.site
@@ -130,6 +225,23 @@ class FixCheck:
             return NumpyShadow()
         # A whole training in two precisions drifts apart without any fault.
         return None if found.level == 4 else shadows.beside(found.failure.library)
+
+
+def _apart(values, exact):
+    """A text when finite values differ from exact ones; results of other forms are not compared."""
+    if len(values) != len(exact):
+        return None
+    for one, two in zip(values, exact):
+        if one.shape != two.shape or not one.size or not np.isfinite(two).all():
+            continue
+        size = float(np.abs(two).max())
+        if size > HUGE:
+            continue
+        error = np.abs(one.astype(np.float64) - two.astype(np.float64))
+        worst = int(np.argmax(np.where(np.isnan(error), np.inf, error)))
+        if not float(error.ravel()[worst]) <= RELATIVE * size + ABSOLUTE:
+            return "%.6g where %.6g is right" % (one.ravel()[worst], two.ravel()[worst])
+    return None
 
 
 def decided_by_bad_values(trace):

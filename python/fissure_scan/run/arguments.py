@@ -19,6 +19,7 @@ class Arguments:
         self.line = 0                           # of the function's definition
         self.constructor = None                 # Arguments of the class, when it is a method
         self.changed = {}                       # numbers changed by a variation
+        self.makers = {}                        # name -> what makes it anew: (value, source)
         self.sources = {}                       # name -> source text of what is no plain data
 
     def call(self, target, monitor):
@@ -26,6 +27,8 @@ class Arguments:
         for position, (name, value) in enumerate(self.values.items()):
             if name in self.changed:
                 value = self.changed[name]
+            elif name in self.makers:
+                value = self.makers[name]()[0]
             else:
                 value = self._given(monitor, name, "parameter:%d" % position, value)
             if name in self.positional:
@@ -52,9 +55,10 @@ class Arguments:
 
     def construct(self, owner):
         """An object of a class made with these arguments."""
-        by_position = [fresh(self.values[name]) for name in self.positional]
-        by_name = dict((name, fresh(value)) for name, value in self.values.items()
-                       if name not in self.positional)
+        def given(name):
+            return self.makers[name]()[0] if name in self.makers else fresh(self.values[name])
+        by_position = [given(name) for name in self.positional]
+        by_name = dict((name, given(name)) for name in self.values if name not in self.positional)
         return owner(*(by_position + [fresh(value) for value in self.rest]), **by_name)
 
     def _enter(self, monitor, name, key, value):
@@ -72,6 +76,8 @@ class Arguments:
         if not info.frozen and (override is not None or monitor.policy.connect):
             replaced = backend.replace(given, given if override is None else override, monitor, key)
             given = given if replaced is None else replaced
+        if monitor.widen and backend.is_float(given):
+            given = backend.from_numpy(backend.numbers(given).astype("float64"), "float64")
         monitor.known[id(given)] = key
         monitor.derived.add(id(given))
         monitor.trace.keep.append(given)

@@ -45,8 +45,17 @@ def plans(size):
             yield shape, labels
 
 
-def library():
-    """The library of the arrays: the one that the program has imported."""
+def library(function=None):
+    """The library of the arrays: the one that the function's module has names of, else the one that
+    the program has imported."""
+    own = set()
+    for value in list(getattr(function, "__globals__", {}).values()):
+        name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
+        own.add(str(name).split(".")[0])
+    for name in ("torch", "jax", "tensorflow", "numpy"):
+        if name in own and name in sys.modules and (
+                name != "tensorflow" or sys.modules[name].executing_eagerly()):
+            return name
     for name in ("torch", "jax"):
         if name in sys.modules:
             return name

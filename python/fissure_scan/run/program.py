@@ -64,6 +64,7 @@ class Program:
         self._first_passed = False
         self.journal = None         # where runs are written down, see journal.py
         self.forbidden = set()      # keys of runs that killed their process
+        self.widen = False          # arguments are passed in float64
         self.change = None          # the change of variations.py that is applied
         self._held = None           # namespace of a target function, made once
         self._keep_modules = bool(self.function)
@@ -107,6 +108,7 @@ class Program:
         monitor = Monitor(self.users, policy, self.settings)
         monitor.program_file = self.file or self.module or ""
         monitor.journal = self.journal
+        monitor.widen = self.widen
         started = time.perf_counter()
         if self.recording is not None and not (
                 policy.real or self.sources or self.changed_constant or self.settings.resize):

@@ -261,7 +261,7 @@ def _values(state, message, meant, hit):
     if _CHOICE.search(message):
         for text in dict.fromkeys(_QUOTED.findall(message)):
             for name in meant:
-                if not specs.is_array(state[name]) and text != name:
+                if text != name:
                     yield {name: specs.constant(text)}
     if _SIMPLEX.search(message):
         for name in hit:

@@ -5,6 +5,7 @@ that comes further is kept, one that does not is not.
 """
 
 import contextlib
+import functools
 import inspect
 import linecache
 import re
@@ -46,6 +47,10 @@ class Trial:
         self.deadline = deadline
         self.tried = {}
         self.calls = 0
+        plain = function.__init__ if isinstance(function, type) else function
+        with contextlib.suppress(ValueError):
+            plain = inspect.unwrap(plain)
+        self.library = guess.library(plain)
         self.parameters = []
         self.rest = None
         for position, parameter in enumerate(inspect.signature(function).parameters.values()):
@@ -60,7 +65,7 @@ class Trial:
     # States --------------------------------------------------------------------------------------
 
     def first_state(self, shape, labels):
-        guesser = guess.Guesser(guess.library(), shape, labels)
+        guesser = guess.Guesser(self.library, shape, labels)
         state = {}
         for parameter in self.parameters:
             if parameter.default is not guess.EMPTY:
@@ -73,7 +78,7 @@ class Trial:
         return state
 
     def arguments(self, state):
-        values, sources, rest = {}, {}, ()
+        values, sources, makers, rest = {}, {}, {}, ()
         for seed, (name, spec) in enumerate(state.items()):
             value, source = specs.build(spec, seed + 1)
             if name == "*":
@@ -82,13 +87,14 @@ class Trial:
             values[name] = value
             if source is not None:
                 sources[name] = source
+                makers[name] = functools.partial(specs.build, spec, seed + 1)
         positional = [parameter.name for parameter in self.parameters
                       if parameter.kind == parameter.POSITIONAL_ONLY]
         if rest:
             positional = [parameter.name for parameter in self.parameters
                           if parameter.kind != parameter.KEYWORD_ONLY]
         made = Arguments(values, self.documented, positional=positional, rest=rest)
-        made.sources = sources
+        made.sources, made.makers = sources, makers
         return made
 
     # Calls ---------------------------------------------------------------------------------------
@@ -142,7 +148,7 @@ class Trial:
 
     def _climb(self, outcome):
         """Repairs a state step by step while it comes further."""
-        library = guess.library()
+        library = self.library
         for _ in range(12):
             better = None
             for changes in self._changes(outcome, library):

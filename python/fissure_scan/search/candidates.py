@@ -77,6 +77,100 @@ def inner(variables):
     yield from _each(variables, "one element high, others low", _one_high, 1)
     yield from _each(variables, "mean everywhere",
                      lambda v: np.full_like(v.own, float(v.own.mean()) if v.own.size else 0.0), 1)
+    for label, make in SPECIAL:
+        chosen = dict((v.key, v.clip(made, 1)) for v, made in ((v, make(v)) for v in variables)
+                      if made is not None)
+        if chosen:
+            yield label, chosen
+
+
+def _two_equal_rows(variable):
+    own = variable.own
+    if own.ndim < 2 or own.shape[0] < 3:
+        return None
+    values = own.copy()
+    values[1] = values[0]
+    return values
+
+
+def _equal_columns(variable):
+    own = variable.own
+    if own.ndim < 2 or own.shape[-1] < 3:
+        return None
+    values = own.copy()
+    values[..., 1] = values[..., 0]
+    return values
+
+
+def _constant_column(variable):
+    own = variable.own
+    if own.ndim < 2 or own.shape[0] < 2:
+        return None
+    values = own.copy()
+    values[..., 0] = values.flat[0]
+    return values
+
+
+def _one_hot(variable):
+    own = variable.own
+    if own.ndim < 1 or own.shape[-1] < 2:
+        return None
+    values = np.zeros_like(own)
+    rows = values.reshape(-1, own.shape[-1])
+    rows[np.arange(len(rows)), np.arange(len(rows)) % own.shape[-1]] = min(
+        1.0, max(variable.inner_range()[1], 0.0))
+    return values
+
+
+def _rank_one(variable):
+    own = variable.own
+    if own.ndim != 2 or min(own.shape) < 2:
+        return None
+    return np.outer(own[:, 0], own[0]) / (np.abs(own[0]).max() or 1.0)
+
+
+def _nearly_singular(variable):
+    """A square matrix whose last direction nearly vanishes: condition number 10⁷."""
+    own = variable.own
+    if own.ndim < 2 or own.shape[-1] != own.shape[-2] or own.shape[-1] < 2 or own.size > 1e6:
+        return None
+    try:
+        left, values, right = np.linalg.svd(own)
+    except np.linalg.LinAlgError:
+        return None
+    values[..., -1] = values[..., 0] * 1e-7
+    return (left * values[..., None, :]) @ right
+
+
+def _first_row_tiny(variable):
+    own = variable.own
+    if own.ndim < 2 or own.shape[0] < 2:
+        return None
+    values = own.copy()
+    values[0] *= 1e-12
+    return values
+
+
+def _alternating(variable):
+    own = variable.own
+    if own.ndim < 1 or own.shape[-1] < 2:
+        return None
+    values = np.full_like(own, variable.scale)
+    values[..., 1::2] *= -1.0
+    return values
+
+
+def _sorted(variable):
+    own = variable.own
+    return np.sort(own, axis=-1) if own.ndim >= 1 and own.shape[-1] > 2 else None
+
+
+# Inputs that a tester would try on any array, inside the range of its own values.
+SPECIAL = (("two equal rows", _two_equal_rows), ("two equal columns", _equal_columns),
+           ("a constant column", _constant_column), ("one-hot", _one_hot),
+           ("rank one", _rank_one), ("nearly singular", _nearly_singular),
+           ("first row tiny", _first_row_tiny), ("alternating signs", _alternating),
+           ("sorted", _sorted))
 
 
 # Factors of a ladder, the largest first: see `outer`.

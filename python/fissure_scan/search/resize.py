@@ -46,6 +46,14 @@ def variants(shapes):
         yield Resize("a single sample", size, 1)
         if any(list(shape).count(size) > 1 for shape in shapes):
             yield Resize("a single sample", size, 1, everywhere=True)
+    inner = {}
+    for shape in shapes:
+        for size in shape[1:]:
+            if size > 1 and size not in sizes:
+                inner[size] = inner.get(size, 0) + 1
+    for size in sorted(inner, key=lambda size: (-inner[size], size))[:3]:
+        yield Resize("a single element in the dimension of size %d" % size, size, 1,
+                     everywhere=True)
     if sizes:
         yield Resize("a single element", 0, 1, elements=True)
         yield Resize("no element", sizes[0], 0)

@@ -6,6 +6,9 @@ notes; a parameter of a target function, an option of the command line, a batch 
 whatever the user named with `--input` can be anything that is allowed, so those are findings.
 """
 
+import ast
+import inspect
+import textwrap
 import time
 
 from . import candidates, resize
@@ -71,6 +74,22 @@ class ArgumentChange(NumberChange):
         program.synthesised.changed = {}
 
 
+class Mode:
+    """A flag or a choice among the arguments of a target function."""
+
+    def __init__(self, name, own):
+        self.name = name
+        self.key = "argument:%s" % name
+        self.own = own
+
+
+class ModeChange(ArgumentChange):
+    """A flag or a choice of a target function is another one."""
+
+    def entries(self, search):
+        return []
+
+
 class SizeChange(Change):
     """The program's data have another size."""
 
@@ -130,6 +149,27 @@ class Variations:
                 if self.search.over():
                     return
                 self._number(scalar, make(scalar, value))
+        if self.program.function:
+            self._modes()
+
+    # Flags and choices ---------------------------------------------------------------------------
+
+    def _modes(self):
+        """Every other flag and choice, on the own data and on the inputs a tester would try."""
+        for mode, value in modes(self.program):
+            if self.search.over():
+                return
+            change = ModeChange(mode, value)
+            if self._try(change, {}) is None:
+                continue
+            points = [("own data", {})] + list(candidates.inner(self.search.inputs))[:_MODE_POINTS]
+            for label, overrides in points:
+                if self.search.over():
+                    return
+                for found in self._failures(change, overrides):
+                    found.label = "%s, %s" % (change.label, label)
+                    found.ratio = max(found.ratio, 1.0)
+                    found.severity = "high"
 
     # Numbers -----------------------------------------------------------------------------------
 
@@ -222,6 +262,49 @@ def run_changed(program, change, policy):
         program.change = None
         change.remove(program)
         program.settings.infos = infos
+
+
+# Special inputs that are tried under each flag and choice.
+_MODE_POINTS = 8
+# Flags and choices that are tried at all.
+_MODES = 8
+
+
+def modes(program):
+    """(Mode, other value) of the flags and choices of a target function: documented choices, and
+    the texts that the function compares the parameter with."""
+    try:
+        function = program.resolve().function
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    except (OSError, TypeError, SyntaxError, ValueError, Exception):
+        tree = None
+    compared = _compared(tree) if tree is not None else {}
+    found = []
+    arguments = program.synthesised
+    for name, value in arguments.values.items():
+        if isinstance(value, bool):
+            found.append((Mode(name, value), not value))
+        elif isinstance(value, str):
+            facts = arguments.facts.get(name)
+            choices = list(facts.choices if facts is not None else []) + compared.get(name, [])
+            for choice in dict.fromkeys(choices):
+                if choice != value:
+                    found.append((Mode(name, value), choice))
+    return found[:_MODES]
+
+
+def _compared(tree):
+    """Parameter -> the texts it is compared with (`reduction == "sum"`, `mode in ("a", "b")`)."""
+    found = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
+            continue
+        for other in node.comparators:
+            for part in getattr(other, "elts", [other]):
+                text = getattr(part, "value", getattr(part, "s", None))
+                if isinstance(text, str):
+                    found.setdefault(node.left.id, []).append(text)
+    return found
 
 
 _REFUSALS = ("ValueError", "AssertionError", "TypeError", "IndexError", "KeyError",

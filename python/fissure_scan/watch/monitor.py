@@ -69,6 +69,7 @@ class Monitor:
         self.fetching = 0           # a loader makes a batch: what it reads is no input of its own
         self.own_autocast = False   # the runtime itself enters autocast, not the program
         self.journal = None         # see run/journal.py
+        self.widen = False          # arguments of a target function are passed in float64
         self.assigned = []          # (backend, array, its own values) that overrides replaced
 
     # Inputs ------------------------------------------------------------------------------------

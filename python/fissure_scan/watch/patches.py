@@ -116,6 +116,8 @@ def _numpy(patches, monitor):
                 arguments[0], "fissure_traced", False):
             # A copy of something known: what it is made of stays the input.
             copied = numpy_backend.traced(numpy_backend.ordinary_asarray(result))
+            if arguments[0].dtype.kind == "f" and copied.dtype.kind in "iu":
+                numpy_backend.converted(arguments[0], copied)
             monitor.derived.add(id(copied))
             monitor.trace.keep.append(copied)
             return copied

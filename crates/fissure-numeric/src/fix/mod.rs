@@ -40,6 +40,13 @@ pub struct Fix {
     pub explanation: String,
 }
 
+impl Fix {
+    /// Keeps an operand away from where the function fails instead of computing it another way.
+    pub fn is_guard(&self) -> bool {
+        self.rule.ends_with("_clamp") || self.rule == "widen" || self.rule == "logit_eps"
+    }
+}
+
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::embedded);
 
 /// The fixes that may help a site, best first; empty when no rule recognises it.

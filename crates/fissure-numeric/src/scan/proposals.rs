@@ -78,7 +78,8 @@ pub fn check(
             alive = check_finding(sources, finding, report, runtime);
         }
         if finding.fix.is_none() {
-            finding.precondition = Some(precondition(finding));
+            let advice = finding.advice.clone();
+            finding.precondition = Some(advice.unwrap_or_else(|| precondition(finding)));
         }
     }
     report.results.findings = findings;
@@ -185,6 +186,8 @@ fn proposals(analysis: &Analysis, event: &ScanFinding, source: &str) -> Vec<Fix>
             break;
         }
     }
+    // A rewrite that keeps the mathematics before one that only keeps values away from the edge.
+    found.sort_by_key(Fix::is_guard);
     found.truncate(CHECKS);
     found
 }

@@ -42,6 +42,11 @@ fn target_functions_get_arguments_they_accept() {
 }
 
 #[test]
+fn programs_as_strangers_write_them_are_judged_like_their_twins() {
+    every_sentence_holds("wild_self_test.py");
+}
+
+#[test]
 fn lower_precision_is_judged_and_soft_assertions_can_be_replaced() {
     every_sentence_holds("search_self_test.py");
 }

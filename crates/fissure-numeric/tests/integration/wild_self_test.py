@@ -1,0 +1,187 @@
+"""Programs as strangers write them: each mechanism of the scan on a fault and on its twin."""
+
+import scan_in_process as scans
+from scan_in_process import Scan, case, check, run_cases
+
+
+def function(text, name, **more):
+    return Scan({"program.py": text}, target="program.py::" + name, **more)
+
+
+@case("a conversion is seen in every spelling, and a saturated one is silent")
+def conversions():
+    text = """\
+        import numpy as np
+        def constructor(x):
+            return np.uint8(x * 255.0)
+        def keyword(x):
+            return np.array(x * 255.0, dtype=np.uint8)
+        def assignment(x):
+            out = np.zeros(x.shape, dtype=np.uint8)
+            out[:] = x * 255.0
+            return out
+        def saturated(x):
+            return np.uint8(np.clip(x * 255.0, 0, 255))
+        def order(x):
+            return np.sort(x)[x.argsort()[::-1]]
+        """
+    for name in ("constructor", "keyword", "assignment"):
+        scan = function(text, name)
+        check(any(record["oracle"] == "wraparound" for record in scan.findings), scan)
+    for name in ("saturated", "order"):
+        scan = function(text, name)
+        check(not any(record["oracle"] == "wraparound" for record in scan.records), scan)
+
+
+@case("an overflow that a later root turns into a silent zero is found, a scaled one is not")
+def silent_zero():
+    text = """\
+        import torch
+        def unit(x):
+            return x * torch.rsqrt((x * x).sum(-1, keepdim=True).clamp_min(1e-12))
+        def scaled(x):
+            y = x / x.abs().amax(-1, keepdim=True).clamp_min(1e-30)
+            return y * torch.rsqrt((y * y).sum(-1, keepdim=True).clamp_min(1e-12))
+        """
+    scan = function(text, "unit")
+    check(any(record["oracle"] == "silently_wrong" for record in scan.findings), scan)
+    scan = function(text, "scaled")
+    check(not scan.findings, scan)
+
+
+@case("a failure that the program tests for and replaces by a wrong value is found")
+def tested():
+    text = """\
+        import torch
+        def replaced(x):
+            y = torch.log(1 + torch.exp(x))
+            return torch.where(torch.isinf(y), torch.zeros_like(y), y)
+        """
+    scan = function(text, "replaced")
+    check(any(record["oracle"] == "silently_wrong" for record in scan.findings), scan)
+
+
+@case("a tensor wrapped anew is no input")
+def wrapped():
+    scan = function("""\
+        import torch
+        from torch.autograd import Variable
+        def loss(x):
+            w = Variable(x.data.tanh())
+            return torch.log(w + 2.0).sum()
+        """, "loss")
+    check(list(name for name, entry in scan.inputs.items() if not entry["frozen"]) == ["x"], scan)
+    check(not scan.findings, scan)
+
+
+@case("other flags and choices are tried")
+def choices():
+    scan = function("""\
+        import torch
+        def spread(x, reduction="mean"):
+            y = torch.tanh(x)
+            if reduction == "mean":
+                return y.mean()
+            if reduction == "ratio":
+                return y.mean() / y.std()
+            raise ValueError(reduction)
+        """, "spread")
+    check(any(record["site"]["line"] == 7 for record in scan.findings), scan)
+
+
+@case("inner dimensions of one element are tried")
+def inner_sizes():
+    scan = function("""\
+        import torch
+        def normalised(x):
+            y = torch.tanh(x)
+            return (y - y.mean((2, 3), keepdim=True)) / (y.std((2, 3), keepdim=True) + 1e-5)
+        def call():
+            return normalised(torch.linspace(-1, 1, 2 * 3 * 4 * 4).reshape(2, 3, 4, 4))
+        if __name__ == "__main__":
+            call()
+        """, "normalised")
+    check(any(record["site"]["line"] == 4 and record["site"]["function"] == "std"
+              for record in scan.findings), scan)
+
+
+@case("what a function says leads to arguments that it accepts")
+def arguments():
+    text = """\
+        import torch
+        class Net(torch.nn.Module):
+            def __init__(self, channels, hidden=6):
+                super().__init__()
+                self.first = torch.nn.Conv2d(channels, hidden, 3)
+                self.last = torch.nn.Linear(hidden, 10)
+            def forward(self, x):
+                return torch.log(torch.softmax(self.last(self.first(x).mean((2, 3))), 1))
+        def joined(parts):
+            return torch.log(torch.cat([part.exp() for part in list(parts)[:2]]).sum())
+        def clipped(optimizer, bound):
+            total = sum(p.grad.norm() for g in optimizer.param_groups for p in g["params"])
+            return torch.log(total) * bound
+        def moved(image, mode):
+            if mode not in ("near", "far"):
+                raise ValueError("mode must be one of 'near' or 'far'")
+            b, c, h, w = image.shape
+            return torch.sqrt(image.reshape(b, c, h * w)).sum()
+        def configured(x, config):
+            return torch.log(x * config.scale + config.offset).sum()
+        def labelled(scores, classes):
+            if classes.dtype != torch.int64:
+                raise TypeError("classes must be long integers")
+            return torch.softmax(scores, 1).gather(1, classes[:, None]).log().mean()
+        """
+    for name in ("Net.forward", "joined", "clipped", "moved", "configured", "labelled"):
+        scan = function(text, name)
+        check(not scan.problem() and scan.session.problem is None
+              and scan.session.baseline.operations > 0, (name, scan, scan.session.problem))
+
+
+@case("a finding says in a sentence what its input is")
+def sentences():
+    scan = function("""\
+        import torch
+        def standardised(x):
+            return (x - x.mean(0)) / x.std(0)
+        """, "standardised")
+    check(any("column" in record["sentence"] or "equal" in record["sentence"]
+              or "zeros" in record["sentence"] for record in scan.findings), scan)
+
+
+@case("the advice names the call that made the operand")
+def advice():
+    scan = function("""\
+        import torch
+        def forward(x):
+            return torch.softmax(x, dim=1)
+        def loss(x):
+            probabilities = forward(x)
+            return -torch.log(probabilities).mean()
+        """, "loss")
+    check(any("log_softmax" in (record["advice"] or "") for record in scan.findings), scan)
+
+
+@case("a call that does not come back is a finding, one that takes long is not")
+def hangs():
+    text = """\
+        import torch
+        def endless(x):
+            while float(x.abs().sum()) == 0.0:
+                pass
+            return torch.tanh(x).sum()
+        def ends(x):
+            count = 0
+            while float(x.abs().sum()) == 0.0 and count < 100:
+                count += 1
+            return torch.tanh(x).sum()
+        """
+    scan = function(text, "endless")
+    check(any(record["oracle"] == "hang" for record in scan.findings), scan)
+    scan = function(text, "ends")
+    check(not any(record["oracle"] == "hang" for record in scan.records), scan)
+
+
+assert scans
+run_cases()

@@ -1,0 +1,194 @@
+"""A finding in a sentence: what the failing input is, what happens to the result, how likely it is.
+
+And the advice that goes with it, from what the failing operand was made of: a logarithm of a softmax
+wants `log_softmax`, wherever the softmax stands.
+"""
+
+import os
+
+import numpy as np
+
+# Operations that only move elements: what they move was made before them.
+_MOVING = {"view", "reshape", "squeeze", "unsqueeze", "getitem", "expand", "contiguous", "gather",
+           "index_select", "transpose", "permute", "flatten", "take", "take_along_axis", "cast",
+           "clone", "mean", "ravel", "T", "swapaxes", "expand_dims", "broadcast_to", "nll_loss"}
+
+
+# The failing input -------------------------------------------------------------------------------
+
+def sentence(found):
+    parts = [text for text in (_inputs(found), _effect(found), _likelihood(found)) if text]
+    return "; ".join(parts) + "."
+
+
+def _inputs(found):
+    texts = []
+    if found.variation is not None:
+        texts.append(found.variation.label)
+    for key, value in list(found.overrides.items())[:3]:
+        variable = found.search.by_key.get(key)
+        if variable is not None:
+            texts.append("%s: %s" % (variable.name, pattern(value, variable.own)))
+    if not texts:
+        return "On ordinary made-up data" if found.search.made_up() else "On the program's own data"
+    return "With " + ", ".join(texts)
+
+
+def pattern(value, own):
+    """What is special about an array, in words."""
+    value = np.asarray(value)
+    if value.size == 0:
+        return "empty"
+    if not value.any():
+        return "all zeros"
+    if value.size > 1 and (value == value.flat[0]).all():
+        return "all elements equal %.4g" % value.flat[0]
+    if value.shape == own.shape:
+        changed = np.flatnonzero(value.ravel() != own.ravel())
+        if changed.size == 0:
+            return "its own values"
+        if changed.size == 1:
+            return "one element is %.4g" % value.flat[changed[0]]
+        text = _rows(value, own) if value.ndim >= 2 else None
+        if text:
+            return text
+        held = value.ravel()[changed]
+        if (held == held[0]).all():
+            return "%d elements are %.4g" % (changed.size, held[0])
+    largest = float(np.abs(value).max())
+    scale = float(np.abs(own).max()) if own.size else 1.0
+    if scale and largest >= 10.0 * scale:
+        return "values up to %.3g, %.3g times the usual" % (largest, largest / scale)
+    if scale and largest <= scale / 100.0:
+        return "tiny values, at most %.3g" % largest
+    return "values from %.4g to %.4g" % (float(value.min()), float(value.max()))
+
+
+def _rows(value, own):
+    columns = value.reshape(-1, value.shape[-1])
+    flat = [index for index in range(columns.shape[1])
+            if len(columns) > 1 and (columns[:, index] == columns[0, index]).all()]
+    if flat and len(flat) < columns.shape[1]:
+        return "column%s %s constant" % ("s" if len(flat) > 1 else "", _listed(flat) + (
+            " are" if len(flat) > 1 else " is"))
+    if flat:
+        return "all rows are equal"
+    rows = value.reshape(value.shape[0], -1)
+    zero = [index for index in range(len(rows)) if not rows[index].any()]
+    if zero:
+        return "row%s %s zero" % ("s" if len(zero) > 1 else "", _listed(zero) + (
+            " are" if len(zero) > 1 else " is"))
+    even = [index for index in range(len(columns)) if columns.shape[1] > 1
+            and (columns[index] == columns[index, 0]).all()]
+    if even:
+        return "row%s %s constant" % ("s" if len(even) > 1 else "", _listed(even) + (
+            " are" if len(even) > 1 else " is"))
+    equal = [(one, two) for one in range(min(8, len(rows))) for two in range(one)
+             if (rows[one] == rows[two]).all()]
+    if equal:
+        return "rows %d and %d are equal" % (equal[0][1], equal[0][0])
+    return None
+
+
+def _listed(numbers):
+    if len(numbers) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
+        return "%d to %d" % (numbers[0], numbers[-1])
+    if len(numbers) > 4:
+        return ", ".join(map(str, numbers[:4])) + ", …"
+    return ", ".join(map(str, numbers))
+
+
+# What happens, and how likely --------------------------------------------------------------------
+
+def _effect(found):
+    name = found.failure.name
+    if found.consequence is not None:
+        return "%s fails unseen, and %s" % (name, found.consequence)
+    if found.oracle == "crash":
+        return "the process dies in %s" % name
+    if found.oracle == "hang":
+        return "the call does not come back"
+    if found.oracle == "nonfinite":
+        return "%s gives NaN or Inf, which reaches the result" % name
+    if found.oracle == "hidden_nonfinite":
+        return "%s gives NaN or Inf, which a later %s covers" % (name, found.hidden_by)
+    if found.oracle == "gradient_nonfinite":
+        return "the gradient of %s is NaN or Inf" % name
+    if found.oracle == "wraparound":
+        return "the conversion wraps around"
+    return "the digits of %s are wrong" % name
+
+
+def _likelihood(found):
+    if found.level == 0:
+        return "happens on every run" if not found.search.made_up() else "ordinary values are enough"
+    if found.level == 4:
+        return "after some training steps"
+    if found.level == 3:
+        return "needs weights as training can make them"
+    special = [np.asarray(value) for value in found.overrides.values()]
+    if found.variation is not None and not found.overrides:
+        return "likely where such sizes and settings are used"
+    if special and all(value.size and (not value.any() or (value == value.flat[0]).all())
+                       for value in special):
+        return "likely: constant, padded or silent data look like this"
+    if found.level <= 1:
+        return "likely: inside the range of the program's own data"
+    if found.ratio <= 100.0:
+        return "plausible: within 100 times the usual values"
+    if found.ratio <= 1e4:
+        return "possible with data that are not normalised"
+    return "unlikely: only at extreme magnitudes"
+
+
+# Advice ------------------------------------------------------------------------------------------
+
+_FINDERS = {
+    "log": (("softmax", "return `log_softmax` there, or give the logits to `cross_entropy`"),
+            ("sigmoid", "use `logsigmoid`, or give the logits to "
+             "`binary_cross_entropy_with_logits`"),
+            ("sum", "a logarithm of a sum of exponentials is `logsumexp`"),
+            ("exp", "the logarithm of an exponential is its argument: leave both out"),
+            ("norm", "keep the norm above 0 with `clamp_min` where it is made")),
+    "div": (("std", "add a small constant to it there (`std + eps`): it is 0 for constant data"),
+            ("var", "add a small constant to it there: it is 0 for constant data"),
+            ("norm", "use `normalize`, or add a small constant there: it is 0 for a zero vector"),
+            ("exp", "use `softmax`, which subtracts the maximum first"),
+            ("sum", "keep the sum away from 0 there: everything in it may be 0"),
+            ("sub", "the difference is 0 where both are equal: keep it away from 0"),
+            ("mean", "keep the mean away from 0 there")),
+    "sqrt": (("sub", "a difference of squares is negative by rounding: `clamp_min(0)`, or "
+              "subtract the mean first"),
+             ("sum", "add a small constant inside the root: its gradient at 0 is infinite"),
+             ("var", "add a small constant inside the root")),
+    "exp": (("", "subtract the maximum first, or stay in logarithms (`logsumexp`, `softmax`)"),),
+    "acos": (("", "clamp its operand to [-1, 1], or use `atan2`"),),
+}
+_FINDERS["rsqrt"] = _FINDERS["sqrt"]
+for _name in ("log2", "log10"):
+    _FINDERS[_name] = _FINDERS["log"]
+
+
+def advice(failure, trace, operands):
+    """What to write instead, from what the failing operand was made of; None when nothing fits."""
+    rules = _FINDERS.get(failure.name)
+    if rules is None or trace is None:
+        return None
+    wanted = operands[1:2] if failure.name == "div" and len(operands) > 1 else operands[:1]
+    for value in wanted:
+        node = trace.producer(value)
+        for _ in range(6):
+            if node is None:
+                break
+            for name, text in rules:
+                if name == node.name:
+                    return "line %d: the operand of `%s` comes from `%s` at %s:%d in `%s`: %s" % (
+                        failure.site.line, failure.name, node.name,
+                        os.path.basename(node.site.file), node.site.line, node.site.scope, text)
+            if node.name not in _MOVING or not node.inputs:
+                break
+            node = trace.producer(node.inputs[0])
+    for name, text in rules:
+        if not name:
+            return "line %d: `%s`: %s" % (failure.site.line, failure.name, text)
+    return None
