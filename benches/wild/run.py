@@ -29,7 +29,7 @@ def scan(fissure, python, output, name):
     command = [fissure, "scan", name, "--python", python, "--output", folder, "--timeout",
                str(SECONDS), "--json"]
     try:
-        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=HERE,
+        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=output,
                              timeout=8 * SECONDS)
         report = json.loads(run.stdout.decode("utf-8", "replace"))
         code = run.returncode
@@ -51,7 +51,8 @@ def scan(fissure, python, output, name):
 
 
 def main():
-    fissure, python, output = sys.argv[1:4]
+    # The scans run in the folder of their output.
+    fissure, python, output = map(os.path.abspath, sys.argv[1:4])
     os.makedirs(output, exist_ok=True)
     results = []
     for name in functions(sys.argv[4:]):

@@ -3,8 +3,15 @@
 import json
 import os
 import sys
+import time
 
 from .run.events import Channel, interrupt_once
+
+
+# Importing counts: the time of a scan is the whole command's.
+STARTED = time.monotonic()
+# Seconds that are left for runs however long importing took.
+LEAST = 5.0
 
 
 def main():
@@ -58,10 +65,11 @@ def scan(plan, channel):
     if plan.get("alone"):
         Session(plan, channel).whole()
         return
-    server = Server(plan, channel)
-    server.forward_interrupts()
     # Imported once, before anything is forked.
     targets.import_once(plan)
+    plan["timeout"] = max(LEAST, plan["timeout"] - (time.monotonic() - STARTED))
+    server = Server(plan, channel)
+    server.forward_interrupts()
     server.run()
 
 

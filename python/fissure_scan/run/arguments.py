@@ -19,6 +19,7 @@ class Arguments:
         self.line = 0                           # of the function's definition
         self.constructor = None                 # Arguments of the class, when it is a method
         self.changed = {}                       # numbers changed by a variation
+        self.domain = {}                        # name -> (low, high) that its values have to keep
         self.makers = {}                        # name -> what makes it anew: (value, source)
         self.sources = {}                       # name -> source text of what is no plain data
 
@@ -102,6 +103,9 @@ class Arguments:
             if facts.open_low and info.low is not None:
                 info.low = info.low + 1e-6 * max(1.0, abs(info.low))
             info.made_up = False
+        elif name in self.domain:
+            info.low, info.high = self.domain[name]
+            info.why = "negative values fail at once"
         elif name in PROBABILITIES:
             info.low, info.high, info.why = 0.0, 1.0, "named like a probability"
         return info

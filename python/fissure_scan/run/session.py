@@ -9,7 +9,7 @@ from ..judge import numpy_precision, precision
 from ..report import reproduce
 from ..search import variations
 from ..steer import learned, registry, soft_assertions
-from ..watch import patches
+from ..watch import patches, sources
 from ..search.candidates import Variable
 from ..report.fix_check import FixCheck
 from ..watch.monitor import Policy
@@ -153,6 +153,13 @@ class Session:
         names = set()
         config = self.plan["config"]
         low, high = config["min_value"], config["max_value"]
+        given = any(info.kind == "parameter" and not info.frozen
+                    for info in self.baseline.inputs.values())
+        for info in self.baseline.inputs.values():
+            # A list of numbers in a function that gets its data is a constant of its formula.
+            if self.program.function and given and info.kind == "source" and not info.frozen \
+                    and info.origin in sources.LITERAL and info.name not in ranges:
+                info.frozen, info.why = True, "written down in the function"
         for info in self.baseline.inputs.values():
             names.update(info.name.split(","))
             if info.kind != "weight" and not info.frozen and (info.low, info.high) == (None, None) \

@@ -110,7 +110,10 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
             error = trace.error
             if error is None and trace.stopped == "time":
                 error = ("Timeout", "it did not come back in time", None, None)
+            failing[id(arguments)] = bool(trace.failures)
+            kept.append(arguments)
             return error, trace.operations
+        failing, kept = {}, []
         trial = Trial(target.function, target.owner is not None, documented, program.users, attempt,
                       deadline)
         beginnings = [trial.first_state(shape, labels) for shape, labels in guess.plans(tensor_size)]
@@ -118,15 +121,38 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
             beginnings = _by_layers(target.owner, constructor, trial) + beginnings
         outcome = trial.search(beginnings)
         if outcome is not None and outcome.accepted():
-            arguments = trial.arguments(outcome.state)
-            arguments.constructor = constructor
-            return arguments
+            return _inside_domain(trial, outcome, constructor, lambda: failing[id(kept[-1])])
         if last is None or trial.last is not None and last.last is not None \
                 and trial.last.rank() > last.last.rank():
             last = trial
         if outcome is not None and last.last is None:
             last.last = outcome
     return refusal(last.last if last is not None else None)
+
+
+def _inside_domain(trial, outcome, constructor, last_failed):
+    """Made-up values that fail at once are outside what the function is for: where values from 0 on
+    pass, those are its ordinary data, and negative ones are no input of it."""
+    def finished(state, domain):
+        arguments = trial.arguments(state)
+        arguments.constructor, arguments.domain = constructor, domain
+        return arguments
+    free = [name for name, spec in outcome.state.items() if spec.kind == "float"
+            and not spec.extra]
+    trial.tried.clear()
+    trial.call(outcome.state)
+    if not free or not last_failed():
+        return finished(outcome.state, {})
+    for kind, high in (("positive", None), ("unit", 1.0), ("simplex", 1.0)):
+        for chosen in [free] + ([[name] for name in free] if len(free) > 1 else []):
+            if trial.over():
+                break
+            state = dict(outcome.state)
+            for name in chosen:
+                state[name] = state[name]._replace(kind=kind)
+            if trial.call(state).accepted() and not last_failed():
+                return finished(state, dict((name, (0.0, high)) for name in chosen))
+    return finished(outcome.state, {})
 
 
 def _constructors(program, owner, deadline):

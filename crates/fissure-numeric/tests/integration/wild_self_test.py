@@ -183,5 +183,17 @@ def hangs():
     check(not any(record["oracle"] == "hang" for record in scan.records), scan)
 
 
+@case("values outside what a function is for are not its ordinary data")
+def domains():
+    scan = function("""\
+        import torch
+        def divergence(first, second):
+            return (first * (torch.log(first + 1e-6) - torch.log(second + 1e-6))).sum()
+        """, "divergence")
+    check(not any(record["level"] == "L0" or "ordinary" in record["sentence"]
+                  for record in scan.findings), scan)
+    check(scan.inputs["second"]["low"] == 0.0, scan)
+
+
 assert scans
 run_cases()
