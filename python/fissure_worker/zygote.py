@@ -202,11 +202,12 @@ def main(settings):
     faulthandler.enable(2)
     native.adopt_orphans()
     native.flush_lines_of_c()
-    adapter = choose(settings["package"], settings["dtypes"])
     begin = time.monotonic()
     try:
+        # First, because they may be what tells which library a package is built on.
         for name in settings["imports"]:
             importlib.import_module(name)
+        adapter = choose(settings["package"], settings["dtypes"])
         adapter.load()
         oracles.preload(settings["oracles"], adapter.library)
     except BaseException:

@@ -67,6 +67,7 @@ pub struct TypeDescription {
     pub length: Option<usize>,
     pub dtypes: Option<Vec<String>>,
     pub ndim: Option<Vec<u32>>,
+    pub min_ndim: Option<u32>,
     pub min: Option<f64>,
     pub max: Option<f64>,
     pub min_open: bool,
@@ -74,6 +75,10 @@ pub struct TypeDescription {
     pub choices: Vec<Json>,
     /// In the grammar of constraint files: `[batch,channels,...]`.
     pub shape: Option<String>,
+    /// Alternatives to `shape`.
+    pub shapes: Vec<String>,
+    /// Of an object: the class to construct, by its path.
+    pub instance: Option<String>,
 }
 
 /// What holds between parameters.

@@ -42,6 +42,7 @@ pub(crate) fn param_of(
     let choices: Vec<Value> = described
         .types
         .iter()
+        .filter(|kind| kind.sort != "object")
         .flat_map(|kind| &kind.choices)
         .filter_map(choice)
         .collect();
@@ -110,8 +111,16 @@ fn hints_of(described: &ParamDescription, axis_of: Option<&str>) -> ParamHints {
                 let rank = Expression::Number(f64::from(*rank));
                 hints.ndims.push(NdimTerm::Is(Comparison::Equal, rank));
             }
-            if let Some(Ok(shape)) = part.shape.as_deref().map(parse_shape) {
-                hints.shapes.push(shape);
+            if let Some(least) = part.min_ndim.filter(|_| part.ndim.is_none()) {
+                let least = Expression::Number(f64::from(least));
+                let term = NdimTerm::Is(Comparison::GreaterOrEqual, least);
+                hints.ndims.push(term);
+            }
+            let shapes = part.shape.iter().chain(&part.shapes);
+            for shape in shapes.filter_map(|text| parse_shape(text).ok()) {
+                if !hints.shapes.contains(&shape) {
+                    hints.shapes.push(shape);
+                }
             }
             if part.min.is_some() || part.max.is_some() {
                 hints.range = Some(range_of(part));
@@ -150,6 +159,22 @@ fn kind_of(described: &TypeDescription) -> Option<Kind> {
         "tuple" => Kind::Tuple(inner()),
         "shape" => Kind::Sequence(Some(Box::new(Kind::Int))),
         "dict" => Kind::Dict,
+        "ndarray" => Kind::NdArray,
+        "path" => Kind::File,
+        "bytes" => Kind::Ready(vec![
+            Value::Bytes(b"abc".to_vec()),
+            Value::Bytes(Vec::new()),
+        ]),
+        "object" => {
+            let members = described.choices.iter().filter_map(|path| path.as_str());
+            let mut values: Vec<Value> =
+                members.map(|path| Value::Object(path.to_owned())).collect();
+            values.extend(described.instance.clone().map(|path| Value::Call {
+                path,
+                arguments: Vec::new(),
+            }));
+            Kind::Ready(values)
+        }
         "callable" => Kind::Callable,
         "module" => Kind::Module,
         "slice" => Kind::Ready(vec![

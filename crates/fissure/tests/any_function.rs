@@ -162,3 +162,32 @@ fn both_bugs_of_the_example_operator_are_found_by_its_reference_and_made_small()
         assert!(script.len() < 6000, "small: {script}");
     }
 }
+
+#[test]
+fn a_package_of_ones_own_runs_in_an_interpreter_that_has_what_it_imports() {
+    if fissure_testing::torch_python().is_none() {
+        return;
+    }
+    let context = TestContext::new();
+    context.write("mypkg/__init__.py", "");
+    // Only the module imports the library, the package does not.
+    context.write(
+        "mypkg/ops.py",
+        "import torch\n\n\
+         def window_sum(x: torch.Tensor, width: int) -> torch.Tensor:\n    \
+             if width < 1:\n        raise ValueError('width must be positive')\n    \
+             return x.unfold(-1, width, 1).sum(-1)\n",
+    );
+    let ran = run(context
+        .command()
+        .args([
+            "fuzz",
+            "mypkg.ops.window_sum",
+            "--max-iter",
+            "400",
+            "--json",
+        ])
+        .args(["--offline", "--workdir", "out"]));
+    assert!(ran.stderr.contains("using torch "), "{ran:?}");
+    assert!(accepted(&summary(&ran)) >= 0.5, "{ran:?}");
+}

@@ -223,7 +223,10 @@ fn wrong_arguments_say_what_to_do_and_end_with_two() {
             vec!["fuzz", "nowhere.yaml"],
             "there is no file nowhere.yaml",
         ),
-        (vec!["fuzz", "torch.no_such_function"], "--specs DIR"),
+        (
+            vec!["fuzz", "torch.no_such_function", "--generator", "rules"],
+            "there are no rules for torch.no_such_function",
+        ),
         (vec!["fuzz", broken], "broken.yaml"),
         (vec!["fuzz", "--no-such-flag"], "--no-such-flag"),
         (vec!["fuzz", broken, "--mutate-p", "2"], "between 0 and 1"),
@@ -268,11 +271,13 @@ fn a_work_folder_that_cannot_be_written_is_named() {
 fn an_api_the_library_lacks_is_skipped_with_the_reason() {
     let context = TestContext::new();
     let spec = std::fs::read_to_string(planted().join("specs/planted.fine.yaml")).unwrap();
-    let spec = context.write("gone.yaml", &spec.replace("fine", "gone_since_1_0"));
+    let gone = context.write("gone.yaml", &spec.replace("fine", "gone_since_1_0"));
     let ran = run(context
         .command()
         .arg("fuzz")
-        .arg(spec)
+        .arg(gone)
+        .arg(planted().join("specs/planted.fine.yaml"))
+        .args(["--max-iter", "20"])
         .args(["--workdir", "out", "--pythonpath"])
         .arg(planted()));
     assert_eq!(ran.code, Some(0), "{ran:?}");

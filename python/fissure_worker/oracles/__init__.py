@@ -52,8 +52,10 @@ def find(name):
 def preload(names, library):
     """What oracles need and is slow to load, loaded before workers are forked."""
     for name in names:
-        load = getattr(find(name), "preload", None)
-        if load is not None:
+        module = find(name)
+        only = getattr(module, "ONLY", None)
+        load = getattr(module, "preload", None)
+        if load is not None and (only is None or library.__name__ in only):
             load(library)
 
 

@@ -2,7 +2,8 @@
 
 use fissure_discover::{Description, from_signature, signature_of, spec_of, suggest};
 use fissure_generate::GenerateOptions;
-use fissure_model::{Api, Signature, Spec};
+use fissure_model::{Api, RuleText, Signature, Spec};
+use fissure_rules::RuleLibrary;
 
 use super::{CampaignError, Run, Source};
 use crate::ApiSummary;
@@ -31,6 +32,17 @@ impl Run<'_> {
         let Some(mut found) = spec_of(api, &description) else {
             return Ok(None);
         };
+        if let Some(rules) = rules_of_alias(&description.aliases) {
+            // The same object: what holds for it there holds here.
+            found = Spec {
+                params: Vec::new(),
+                layer_params: Vec::new(),
+                forms: Vec::new(),
+                rules: Some(rules),
+                ..found
+            };
+            return Ok(Some((found, signature.clone())));
+        }
         found.check_nan = spec.check_nan;
         let signature = signature_of(&description, &signature.library_version);
         Ok(Some((found, signature)))
@@ -94,4 +106,18 @@ impl Run<'_> {
             close => format!("; did you mean {}?", close.join(", ")),
         }
     }
+}
+
+/// The rules that are known of the same object under another name.
+fn rules_of_alias(aliases: &[String]) -> Option<RuleText> {
+    let library = RuleLibrary::new(&[]).ok()?;
+    aliases.iter().find_map(|alias| {
+        let title = match alias.strip_prefix("tensorflow.") {
+            Some(rest) => format!("tf.{rest}"),
+            None => alias.clone(),
+        };
+        let sheets = library.find(&title).ok()?;
+        let same = sheets.into_iter().find(|sheet| sheet.title == title)?;
+        Some(same.text)
+    })
 }

@@ -137,12 +137,19 @@ fn fuzz_package(
     let path = session::pythonpath_of(&args.run, package)?;
     let needed = needs::interpreter_package(package, &path);
     let python = target::resolve_for(&args.target, needed, &path)?.python;
+    let options = session_options(package, python, workdir, &args.run)?;
+    let mut imports = options.imports.clone();
+    imports.extend(needs::own_modules(
+        specs.iter().map(|spec| spec.api.path.as_str()),
+        &path,
+    ));
     let session = Shown {
         session: SessionOptions {
+            imports,
             timeout: plan.timeout,
             known_issues: args.judging.known_issues()?,
             environment: plan.own.environment()?,
-            ..session_options(package, python, workdir, &args.run)?
+            ..options
         },
         chose_oracles: args.judging.oracles.is_some(),
         style: session::style(args.run.quiet),

@@ -29,6 +29,32 @@ pub fn interpreter_package<'a>(package: &'a str, pythonpath: &[PathBuf]) -> &'a 
     LIBRARIES.iter().find(imported).copied().unwrap_or(package)
 }
 
+/// The modules of the user's own folders that paths lead through: what they import tells the
+/// library whose tensors are made, which the package itself may not.
+pub fn own_modules<'a>(
+    paths: impl IntoIterator<Item = &'a str>,
+    pythonpath: &[PathBuf],
+) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for path in paths {
+        let parts: Vec<&str> = path.split('.').collect();
+        let is_module = |length: &usize| {
+            let below: PathBuf = parts[..*length].iter().collect();
+            pythonpath.iter().any(|folder| {
+                let place = folder.join(&below);
+                place.join("__init__.py").is_file() || place.with_extension("py").is_file()
+            })
+        };
+        if let Some(length) = (1..=parts.len()).rev().find(is_module) {
+            let module = parts[..length].join(".");
+            if !found.contains(&module) {
+                found.push(module);
+            }
+        }
+    }
+    found
+}
+
 fn imports(text: &str, library: &str) -> bool {
     text.lines().any(|line| {
         let mut words = line.split_whitespace();
@@ -72,5 +98,7 @@ mod tests {
         let path = [folder.path().to_owned()];
         assert_eq!(interpreter_package("mine", &path), "torch");
         assert_eq!(interpreter_package("other", &path), "other");
+        let modules = own_modules(["mine.ops.Window.sum", "other.f"], &path);
+        assert_eq!(modules, ["mine.ops"]);
     }
 }
