@@ -28,7 +28,7 @@ class Death:
     """How a fork ended that was not meant to end, and what it was doing."""
 
     def __init__(self, kind, text, journal):
-        self.kind = kind            # "crash" or "hang"
+        self.kind = kind            # "crash", "hang", "exit" (by itself) or "broken" (our own code)
         self.text = text
         self.phase = journal.state()[0]
         self.run = journal.last_run()
@@ -106,7 +106,7 @@ class Server:
                 return Session.SEARCHED
             deaths.append(outcome)
             if outcome.phase in (journals.OWN, journals.IDLE) or len(deaths) >= DEATHS or \
-                    outcome.kind == "broken":
+                    outcome.kind in ("broken", "exit"):
                 return self._given_up(plan, deaths, alone, target)
 
     def _fork(self, plan, deaths):
@@ -133,7 +133,7 @@ class Server:
             return code
         if code == BROKEN:
             return Death("broken", "the scan itself failed (its log says where)", self.journal)
-        return Death("crash", "the process ended itself with exit code %d" % code, self.journal)
+        return Death("exit", "the program ended its process with exit code %d" % code, self.journal)
 
     def _work(self, plan, deaths):
         """The fork: one session from its own run to the checks of its fixes."""
@@ -172,7 +172,7 @@ class Server:
         last = deaths[-1]
         name = plan.get("target")
         if last.phase in (journals.OWN, journals.SEARCH) and not last.run.kind \
-                and last.kind != "broken":
+                and last.kind in ("crash", "hang"):
             self.channel.emit("finding", **crash.record(plan, last))
             self.channel.emit("searched", seconds=0.0, runs=1, out_of_time=False)
             self._answer()

@@ -113,11 +113,20 @@ fn a_missing_module_is_named() {
 
 #[test]
 fn a_program_without_unstable_calls_has_no_finding() {
-    let Some(report) = scan_text("print('nothing to see')\n", |_| {}) else {
+    let text = "import torch\nprint(torch.ones(3) + 1.0)\n";
+    let Some(report) = scan_text(text, |_| {}) else {
         return;
     };
     assert!(!report.failed());
     assert!(report.findings.is_empty() && report.sites.is_empty());
+}
+
+#[test]
+fn a_program_of_which_nothing_could_be_run_is_not_called_clean() {
+    let Some(report) = scan_text("print('nothing to see')\n", |_| {}) else {
+        return;
+    };
+    assert!(report.nothing_ran() && report.failed());
 }
 
 #[test]
