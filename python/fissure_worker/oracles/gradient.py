@@ -56,7 +56,8 @@ TOLERANCE = 1e-3
 
 def preload(library):
     """The first derivative in forward mode imports much; once, before workers are forked."""
-    forward_ad = getattr(library.autograd, "forward_ad", None)
+    # Other libraries have no module of that name, or one without it.
+    forward_ad = getattr(getattr(library, "autograd", None), "forward_ad", None)
     if forward_ad is None:
         return
     with forward_ad.dual_level():
