@@ -17,5 +17,5 @@ pub use description::{
 };
 pub use public::{Answer, PublicName, Question};
 pub use signature::from_signature;
-pub use spec::{signature_of, spec_of};
+pub use spec::{signature_of, spec_of, without_tensors};
 pub use suggest::suggest;

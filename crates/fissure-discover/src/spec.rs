@@ -1,7 +1,7 @@
 //! A description becomes a spec.
 
 use fissure_model::{
-    Api, DtypeTerm, Form, Param, Role, ShapeTerm, Signature, SignatureParam, Spec,
+    Api, DtypeTerm, Form, Kind, Param, Role, ShapeTerm, Signature, SignatureParam, Spec,
 };
 
 use crate::description::{Description, FormDescription, ParamDescription};
@@ -39,6 +39,38 @@ pub fn spec_of(api: &Api, description: &Description) -> Option<Spec> {
         rules: None,
         forms: forms.collect(),
     })
+}
+
+/// What a parameter gets that may be anything, where there are no tensors to give.
+const PLAIN: [Kind; 4] = [Kind::Int, Kind::Float, Kind::Text, Kind::Bool];
+
+/// The spec for a target that works without tensors (no NumPy, no library of its own): parameters
+/// get plain values only.
+pub fn without_tensors(mut spec: Spec) -> Spec {
+    let later = spec
+        .forms
+        .iter_mut()
+        .flat_map(|form| form.params.iter_mut().chain(&mut form.layer_params));
+    let params = spec.params.iter_mut().chain(&mut spec.layer_params);
+    for hints in params.chain(later).filter_map(|it| it.hints.as_mut()) {
+        hints.kinds.retain(|kind| !needs_tensors(kind));
+        if hints.kinds.is_empty() {
+            hints.kinds = PLAIN.to_vec();
+            hints.kinds.push(Kind::List(Some(Box::new(Kind::Int))));
+        }
+        hints.stated = true;
+    }
+    spec
+}
+
+fn needs_tensors(kind: &Kind) -> bool {
+    match kind {
+        Kind::Tensor | Kind::SparseTensor | Kind::ArrayLike => true,
+        Kind::List(inner) | Kind::Tuple(inner) | Kind::Sequence(inner) => {
+            inner.as_deref().is_none_or(needs_tensors)
+        }
+        _ => false,
+    }
 }
 
 fn form_of(form: &FormDescription, package: &str) -> Form {

@@ -217,6 +217,8 @@ fn wrong_arguments_say_what_to_do_and_end_with_two() {
     let context = TestContext::new();
     let broken = context.write("broken.yaml", "title: torch.add\ninputs: [\n");
     let broken = broken.to_str().unwrap();
+    let planted = planted();
+    let planted = planted.to_str().unwrap();
     for (arguments, wanted) in [
         (vec!["fuzz"], "nothing to fuzz"),
         (
@@ -226,6 +228,10 @@ fn wrong_arguments_say_what_to_do_and_end_with_two() {
         (
             vec!["fuzz", "torch.no_such_function", "--generator", "rules"],
             "there are no rules for torch.no_such_function",
+        ),
+        (
+            vec!["fuzz", "planted.fin", "--pythonpath", planted],
+            "did you mean planted.fine?",
         ),
         (vec!["fuzz", broken], "broken.yaml"),
         (vec!["fuzz", "--no-such-flag"], "--no-such-flag"),

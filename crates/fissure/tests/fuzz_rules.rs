@@ -108,13 +108,21 @@ fn where_file_and_rules_have_nothing_in_common_the_rules_are_used_and_it_is_told
 }
 
 #[test]
-fn an_api_of_which_nothing_is_known_is_told_how_to_learn_it_and_random_inputs_do_without() {
+fn an_api_without_rules_is_fuzzed_from_what_its_library_says_and_random_inputs_do_without() {
     let context = TestContext::new();
-    let unknown = run(&mut fuzz(&context, &["planted.segv"]));
-    assert_eq!(unknown.code, Some(2), "{unknown:?}");
+    let discovered = run(&mut fuzz(&context, &["planted.segv"]));
+    let summary: Value = serde_json::from_str(&discovered.stdout).unwrap();
+    let counts = &summary["apis"][0]["tally"]["counts"];
     assert!(
-        unknown.stderr.contains("fissure learn 'planted.segv'"),
-        "{unknown:?}"
+        counts["not-built"].as_u64().unwrap() < 10,
+        "no tensors for a library without any, except by mutators: {discovered:?}"
+    );
+    assert!(counts["accepted"].as_u64().unwrap() > 100, "{discovered:?}");
+    let only_rules = run(fuzz(&context, &["planted.segv"]).args(["--generator", "rules"]));
+    assert_eq!(only_rules.code, Some(2), "{only_rules:?}");
+    assert!(
+        only_rules.stderr.contains("fissure learn 'planted.segv'"),
+        "{only_rules:?}"
     );
     let wrong = run(&mut fuzz(&context, &["nowhere.rules"]));
     assert_eq!(wrong.code, Some(2), "{wrong:?}");

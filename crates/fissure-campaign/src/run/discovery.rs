@@ -1,6 +1,8 @@
 //! What the library itself says of an API of which no file says anything.
 
-use fissure_discover::{Description, from_signature, signature_of, spec_of, suggest};
+use fissure_discover::{
+    Description, from_signature, signature_of, spec_of, suggest, without_tensors,
+};
 use fissure_generate::GenerateOptions;
 use fissure_model::{Api, RuleText, Signature, Spec};
 use fissure_rules::RuleLibrary;
@@ -42,6 +44,9 @@ impl Run<'_> {
                 ..found
             };
             return Ok(Some((found, signature.clone())));
+        }
+        if self.pool.info().dtypes.is_empty() {
+            found = without_tensors(found);
         }
         found.check_nan = spec.check_nan;
         let signature = signature_of(&description, &signature.library_version);
