@@ -80,7 +80,6 @@ impl Lane {
         keeper: Option<Keeper>,
         restored: RestoredLane,
         weight: f64,
-        takes_turns: bool,
         options: &RunOptions,
     ) -> Self {
         let mut lane = Lane {
@@ -94,9 +93,13 @@ impl Lane {
         };
         lane.rejections = Rejections::known(std::mem::take(&mut lane.restored.reasons));
         lane.take_share(weight);
-        lane.turn = takes_turns.then(|| Turn::first(weight));
         lane.clock = Clock::starting_at(lane.restored.spent());
         lane
+    }
+
+    /// Others have their turns between those of this API, the first of which begins now.
+    pub fn take_turns(&mut self, weight: f64) {
+        self.turn = Some(Turn::first(weight));
     }
 
     /// Gives the API more or less than the usual.

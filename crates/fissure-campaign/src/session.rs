@@ -377,7 +377,7 @@ mod tests {
         std::fs::write(folder.path().join("mine.py"), "").unwrap();
         let path = |modules: &[&str]| search_path(&[], folder.path(), modules.iter().copied());
         assert_eq!(path(&["mine.layers"]), [folder.path()]);
-        assert_eq!(path(&["torch"]), [PathBuf::new(); 0]);
+        assert_eq!(path(&["torch"]), Vec::<PathBuf>::new());
         let named = [folder.path().to_owned()];
         assert_eq!(search_path(&named, folder.path(), ["mine"]).len(), 1);
     }

@@ -85,7 +85,7 @@ fn install() {
             if libc::sigaction(libc::SIGBUS, ptr::null(), &raw mut before) != 0 {
                 return;
             }
-            *(&raw mut BEFORE) = Some(before);
+            (&raw mut BEFORE).write(Some(before));
             action.sa_sigaction = handle as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
             libc::sigemptyset(&raw mut action.sa_mask);
@@ -129,8 +129,8 @@ extern "C" fn handle(
     // Not ours: the fault happens again on return, and then the one before us gets it.
     // SAFETY: BEFORE was written before this handler was installed, and never since.
     unsafe {
-        match &*(&raw const BEFORE) {
-            Some(before) => libc::sigaction(libc::SIGBUS, before, ptr::null_mut()),
+        match (&raw const BEFORE).read() {
+            Some(before) => libc::sigaction(libc::SIGBUS, &raw const before, ptr::null_mut()),
             None => libc::abort(),
         };
     }

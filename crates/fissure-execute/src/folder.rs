@@ -167,7 +167,7 @@ mod tests {
         }
         let closed = scratch.path().join("work/closed");
         fs::create_dir_all(closed.join("inner")).unwrap();
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
         folder.remove("work").unwrap();
         assert!(fs::read_dir(scratch.path()).unwrap().next().is_none());
         folder.remove("work").unwrap();

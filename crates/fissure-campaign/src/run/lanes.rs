@@ -66,7 +66,7 @@ impl Run<'_> {
         self.picked += 1;
         let fresh = self.parked.iter().position(|(_, lane)| !lane.is_stale());
         let index = match fresh {
-            Some(index) if self.picked % STALE_TURN != 0 => index,
+            Some(index) if !self.picked.is_multiple_of(STALE_TURN) => index,
             _ => 0,
         };
         self.parked.remove(index)
@@ -175,9 +175,11 @@ impl Run<'_> {
                         keeper,
                         restored,
                         weight,
-                        self.takes_turns,
                         self.options,
                     );
+                    if self.takes_turns {
+                        lane.take_turns(weight);
+                    }
                     if let Some((batch, spec)) = self.switches.remove(&at) {
                         let options = self.options.generate.clone();
                         let seed = self.options.seed;

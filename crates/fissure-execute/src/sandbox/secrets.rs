@@ -62,11 +62,9 @@ pub fn sockets() -> Vec<PathBuf> {
     let named = ["SSH_AUTH_SOCK", "GPG_AGENT_INFO", "DOCKER_HOST"]
         .into_iter()
         .filter_map(std::env::var_os)
-        .filter_map(|value| {
-            let text = value.to_string_lossy().into_owned();
-            Some(PathBuf::from(
-                text.strip_prefix("unix://").unwrap_or(&text).to_owned(),
-            ))
+        .map(|value| {
+            let text = value.to_string_lossy();
+            PathBuf::from(text.strip_prefix("unix://").unwrap_or(&text))
         });
     let usual = [
         "/run/docker.sock",

@@ -288,11 +288,11 @@ fn bounds(wanted: &str, lower: &str, about: Option<&str>, found: &mut Vec<Wish>)
         let captures = pattern.captures(wanted)?;
         captures.get(1)?.as_str().parse().ok()
     };
-    if let Some(range) = RANGE.captures(wanted).filter(|_| lower.contains("range")) {
-        if let (Ok(least), Ok(most)) = (range[1].parse(), range[2].parse()) {
-            add(found, about, Want::AtLeast(least));
-            add(found, about, Want::AtMost(most));
-        }
+    if let Some(range) = RANGE.captures(wanted).filter(|_| lower.contains("range"))
+        && let (Ok(least), Ok(most)) = (range[1].parse(), range[2].parse())
+    {
+        add(found, about, Want::AtLeast(least));
+        add(found, about, Want::AtMost(most));
     }
     if let Some(least) = number(&LEAST) {
         add(found, about, Want::AtLeast(least));

@@ -30,7 +30,7 @@ const GROUPS: &[Group] = &[
             ("sweep", "fissure sweep torch.exp"),
             ("learn", "fissure learn torch.nn.functional.conv2d"),
             ("solve", "fissure solve torch.add --n 10"),
-            ("rules", "fissure rules show torch.add"),
+            ("rules", "fissure rules explain torch.add"),
             ("specs", "fissure specs check specs/"),
         ],
     ),

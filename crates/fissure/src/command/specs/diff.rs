@@ -107,10 +107,7 @@ fn read_folder(folder: &Path) -> anyhow::Result<Files> {
         .with_context(|| format!("failed to read the folder {}", folder.display()))?;
     for entry in entries {
         let path: PathBuf = entry.context("failed to read a folder")?.path();
-        if !path
-            .extension()
-            .is_some_and(|extension| extension == "yaml")
-        {
+        if path.extension().is_none_or(|extension| extension != "yaml") {
             continue;
         }
         let text = std::fs::read_to_string(&path)
