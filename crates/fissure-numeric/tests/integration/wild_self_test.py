@@ -70,7 +70,7 @@ def wrapped():
             w = Variable(x.data.tanh())
             return torch.log(w + 2.0).sum()
         """, "loss")
-    check(list(name for name, entry in scan.inputs.items() if not entry["frozen"]) == ["x"], scan)
+    check([name for name, entry in scan.inputs.items() if not entry["frozen"]] == ["x"], scan)
     check(not scan.findings, scan)
 
 
