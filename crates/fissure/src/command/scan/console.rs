@@ -6,7 +6,8 @@
     reason = "this is the console side of a command"
 )]
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use fissure_model::TargetStatus;
@@ -15,11 +16,17 @@ use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, ScanSit
 pub struct Console {
     json: bool,
     verbose: bool,
+    /// What was said of the program: one that ended its process and is run again says the same.
+    said: RefCell<BTreeSet<String>>,
 }
 
 impl Console {
     pub fn new(json: bool, verbose: bool) -> Console {
-        Console { json, verbose }
+        Console {
+            json,
+            verbose,
+            said: RefCell::default(),
+        }
     }
 
     /// Explanations go to standard error, so that `--json` leaves standard output to the report.
@@ -29,6 +36,11 @@ impl Console {
         } else if self.verbose {
             eprintln!("{text}");
         }
+    }
+
+    /// Is this the first time that this is said?
+    fn is_new(&self, what: String) -> bool {
+        self.said.borrow_mut().insert(what)
     }
 
     pub fn remark(&self, remark: &str) {
@@ -48,6 +60,9 @@ impl Console {
             0 => String::new(),
             steps => format!(", {}", counted(steps, "training step")),
         };
+        if !self.is_new(format!("run {}{training}", own_run.operations)) {
+            return;
+        }
         self.line(&format!(
             "  own run: {:.2} s, {}{training}",
             own_run.seconds,
@@ -56,6 +71,9 @@ impl Console {
     }
 
     pub fn sites(&self, sites: &[ScanSite]) {
+        if !self.is_new(format!("{sites:?}")) {
+            return;
+        }
         self.line(&format!("  unstable call sites: {}", sites.len()));
         for site in sites {
             self.line(&format!(
@@ -68,6 +86,9 @@ impl Console {
     }
 
     pub fn inputs(&self, inputs: &[InputEvent]) {
+        if !self.is_new(format!("{inputs:?}")) {
+            return;
+        }
         let (weights, others): (Vec<_>, Vec<_>) =
             inputs.iter().partition(|input| input.kind == "weight");
         let (frozen, free): (Vec<_>, Vec<_>) = others.into_iter().partition(|input| input.frozen);
