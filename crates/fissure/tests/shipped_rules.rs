@@ -26,11 +26,13 @@ fn accepts_what_rules_allow(python: Option<PathBuf>, titles: &[&str], inputs: &s
     let apis = summary["apis"].as_array().unwrap();
     assert_eq!(apis.len(), titles.len(), "{ran:?}");
     for api in apis {
-        let count = |name: &str| api["tally"][name].as_f64().unwrap();
-        let accepted = count("conforming_accepted") / count("conforming");
+        // A crash is a failure of the library, on some processors only, and says nothing of its rules.
+        let counts = &api["tally"]["counts"];
+        let count = |name: &str| counts[name].as_f64().unwrap();
+        let (accepted, refused) = (count("accepted"), count("rejected") + count("not-built"));
         assert!(
-            accepted >= 0.9,
-            "{} accepts {accepted}: {}",
+            accepted >= 9.0 * refused && accepted > 0.0,
+            "{} accepts {accepted}, refuses {refused}: {}",
             api["api"]["title"],
             api["rejections"]
         );
