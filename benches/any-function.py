@@ -8,6 +8,7 @@ deny-list. *Usable*: at least one input accepted.
 
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,6 +19,11 @@ def lines(command):
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
+def shown(reason):
+    # TensorFlow says where before it says what.
+    return re.sub(r"\{\{.*?\}\} ?", "", reason).rpartition("errors_impl.")[2][:150]
+
+
 def main(program, library, version, count, seed, flags):
     environment = ["--env", "%s==%s" % (library, version)]
     rows = lines([program, "apis", library, "--json"] + environment)
@@ -26,7 +32,16 @@ def main(program, library, version, count, seed, flags):
     drawn = names[:count]
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "fuzz"] + drawn + environment
-        command += ["--max-iter", "200", "--oracles", "nan", "--json", "--quiet", "--workdir", folder]
+        command += [
+            "--max-iter",
+            "200",
+            "--oracles",
+            "nan",
+            "--json",
+            "--quiet",
+            "--workdir",
+            folder,
+        ]
         (summary,) = lines(command + flags)
     usable, silent = 0, []
     for api in summary["apis"]:
@@ -38,12 +53,23 @@ def main(program, library, version, count, seed, flags):
     refused = [pair for pair in summary["skipped"] if "left out by default" not in pair[1]]
     print(
         "%s %s: %d public callables listed, %d of them can be fuzzed; %d drawn with seed %d: %d refused, %d run, "
-        "%d usable" % (library, version, len(rows), len(names), len(drawn), seed, len(refused), len(summary["apis"]), usable)
+        "%d usable"
+        % (
+            library,
+            version,
+            len(rows),
+            len(names),
+            len(drawn),
+            seed,
+            len(refused),
+            len(summary["apis"]),
+            usable,
+        )
     )
     for title, reason in refused:
         print("refused", title, reason[:160])
     for title, reasons in silent:
-        print("nothing accepted", title, [reason[0][:150] for reason in reasons])
+        print("nothing accepted", title, [shown(reason[0]) for reason in reasons])
 
 
 if __name__ == "__main__":

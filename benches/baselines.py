@@ -7,6 +7,7 @@ raw         every argument is built beforehand; then a plain loop calls the API
 fork        one fork per input, as DocTer does: the child builds the arguments, calls, and exits
 hypothesis  Hypothesis draws arguments of the same kinds, shapes and ranges, and calls the API
 """
+
 import importlib
 import json
 import os
@@ -17,8 +18,12 @@ import torch
 
 torch.set_num_threads(1)
 
-DTYPES = {name: getattr(torch, name) for name in (
-    "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128").split()}
+DTYPES = {
+    name: getattr(torch, name)
+    for name in (
+        "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128"
+    ).split()
+}
 
 
 def tensor(data):
@@ -30,14 +35,14 @@ def tensor(data):
     if count == 0:
         return torch.empty(data["shape"], dtype=dtype)
     size = torch.empty(0, dtype=dtype).element_size()
-    raw = bytearray((pattern * (count * size // len(pattern) + 1))[:count * size])
+    raw = bytearray((pattern * (count * size // len(pattern) + 1))[: count * size])
     return torch.frombuffer(raw, dtype=dtype).view(data["shape"])
 
 
 def value(data):
     if data == "none":
         return None
-    (kind, body), = data.items()
+    ((kind, body),) = data.items()
     if kind in ("bool", "text"):
         return body
     if kind == "int":
@@ -81,8 +86,15 @@ def perform(function, call):
 
 
 def raw(function, calls, seconds):
-    ready = [arguments(call["arguments"]) + ((arguments(call["layer_arguments"]),)
-             if call.get("layer_arguments") is not None else (None,)) for call in calls]
+    ready = [
+        arguments(call["arguments"])
+        + (
+            (arguments(call["layer_arguments"]),)
+            if call.get("layer_arguments") is not None
+            else (None,)
+        )
+        for call in calls
+    ]
     done = 0
     started = time.perf_counter()
     while time.perf_counter() - started < seconds:
@@ -123,8 +135,14 @@ def hypothesis(function, calls, seconds):
         kinds = {next(iter(e)) if isinstance(e, dict) else e for e in examples}
         options = []
         if "tensor" in kinds:
-            shapes = sorted({(e["tensor"]["dtype"], tuple(e["tensor"]["shape"]))
-                             for e in examples if isinstance(e, dict) and "tensor" in e})
+            shapes = sorted(
+                {
+                    (e["tensor"]["dtype"], tuple(e["tensor"]["shape"]))
+                    for e in examples
+                    if isinstance(e, dict) and "tensor" in e
+                }
+            )
+
             def draw(entry):
                 dtype, shape = entry
                 if dtype == "bfloat16":
@@ -137,6 +155,7 @@ def hypothesis(function, calls, seconds):
                 else:
                     elements = strategies.integers(0, 10)
                 return arrays.arrays(kind, shape, elements=elements).map(torch.from_numpy)
+
             options.append(strategies.sampled_from(shapes).flatmap(draw))
         if "int" in kinds:
             ints = [int(e["int"]) for e in examples if isinstance(e, dict) and "int" in e]
@@ -145,11 +164,17 @@ def hypothesis(function, calls, seconds):
             options.append(strategies.floats(-10, 10))
         if "bool" in kinds:
             options.append(strategies.booleans())
-        rest = [e for e in examples if not (isinstance(e, dict) and next(iter(e)) in
-                ("tensor", "int", "float", "bool"))]
+        rest = [
+            e
+            for e in examples
+            if not (isinstance(e, dict) and next(iter(e)) in ("tensor", "int", "float", "bool"))
+        ]
         if rest:
-            options.append(strategies.sampled_from([json.dumps(e) for e in rest]).map(
-                lambda text: value(json.loads(text))))
+            options.append(
+                strategies.sampled_from([json.dumps(e) for e in rest]).map(
+                    lambda text: value(json.loads(text))
+                )
+            )
         return strategies.one_of(options)
 
     def grouped(entries_of):
@@ -163,25 +188,35 @@ def hypothesis(function, calls, seconds):
     optional = {key for key in main if len(main[key]) < len(calls)}
     fixed = strategies.fixed_dictionaries(
         {key: strategy(main[key]) for key in main if key not in optional},
-        optional={key: strategy(main[key]) for key in optional})
+        optional={key: strategy(main[key]) for key in optional},
+    )
     layer = grouped(lambda call: call.get("layer_arguments"))
     layered = strategies.fixed_dictionaries({key: strategy(layer[key]) for key in layer})
     counter = [0]
     deadline = time.perf_counter() + seconds
 
-    @settings(max_examples=10 ** 6, deadline=None, database=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=10**6,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(fixed, layered)
     def test(drawn, inner):
         if time.perf_counter() > deadline:
             raise TimeoutError
         counter[0] += 1
         try:
-            result = function(*[v for (n, p), v in drawn.items() if p == "positional"],
-                              **{n: v for (n, p), v in drawn.items() if p == "keyword"})
+            result = function(
+                *[v for (n, p), v in drawn.items() if p == "positional"],
+                **{n: v for (n, p), v in drawn.items() if p == "keyword"},
+            )
             if inner:
-                result(*[v for (n, p), v in inner.items() if p == "positional"],
-                       **{n: v for (n, p), v in inner.items() if p == "keyword"})
+                result(
+                    *[v for (n, p), v in inner.items() if p == "positional"],
+                    **{n: v for (n, p), v in inner.items() if p == "keyword"},
+                )
         except Exception:
             pass
 

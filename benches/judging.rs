@@ -27,6 +27,7 @@ fn main() -> anyhow::Result<()> {
         price: comparing.iter().map(|it| it.price).sum(),
         share: profile.share,
         time_share: None,
+        ..JudgingOptions::default()
     };
     let folders = [root().join("benches/specs"), root().join("examples/specs")];
     let specs: Vec<Spec> = fissure_spec::load_paths(&folders)
@@ -85,6 +86,8 @@ fn run(spec: &Spec, judging: &JudgingOptions, folder: &std::path::Path) -> anyho
         shrink_time: None,
         confirm_runs: 1,
         division: Default::default(),
+        guide: false,
+        corpus: Default::default(),
         pause: Default::default(),
     };
     let session = SessionOptions {

@@ -54,7 +54,20 @@ def samples(operator, per_api, turn):
 
 
 #: What `--special` puts into tensors of floating point.
-SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, 1e-3, 100.0, -100.0, 1e4, float("inf"), float("-inf"), float("nan"))
+SPECIAL = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    1e-3,
+    100.0,
+    -100.0,
+    1e4,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+)
 
 
 def with_special(value, generator):

@@ -37,8 +37,11 @@ def programs():
         with open(path, encoding="utf-8") as handle:
             lines = handle.read().split("\n")
         if any(re.match(r"\s*(import|from) torch", line) for line in lines):
-            yield name, path, next(number for number, line in enumerate(lines, 1)
-                                   if "# unstable" in line)
+            yield (
+                name,
+                path,
+                next(number for number, line in enumerate(lines, 1) if "# unstable" in line),
+            )
 
 
 def unstable_functions():
@@ -51,8 +54,9 @@ class Asking:
     """Stands for the Rust side of a session: silent, but answers about directions."""
 
     def __init__(self, fissure):
-        self.process = subprocess.Popen([fissure, "assertions", "ask"], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [fissure, "assertions", "ask"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
         self.models = json.loads(self.process.stdout.readline())
 
     def emit(self, event, **fields):
@@ -68,33 +72,70 @@ def search(asking, kind, path, line, seconds, alone):
     """The first finding at the marked line: seconds, runs, function, level; None without one."""
     from fissure_scan.search.loop import Search
     from fissure_scan.run.session import Session
+
     folder = os.path.dirname(path)
     os.chdir(folder)
-    config = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,
-              "oscillation_threshold": None, "max_fuzz_iterations": None, "mutation_rate": None,
-              "gradient_backprop": True, "save_inputs": False}
-    session = Session({
-        "file": path, "module": None, "function": None, "arguments": [], "root": folder,
-        "directory": folder, "regions": False, "timeout": seconds, "own_run_timeout": 60.0,
-        "level": 4, "inputs": {}, "freeze": [], "weights": False, "strict": False,
-        "output": tempfile.mkdtemp(), "registry": unstable_functions(), "config": config,
-        "assertions": dict(asking.models, mode=kind)}, asking)
+    config = {
+        "tensor_size": None,
+        "min_value": None,
+        "max_value": None,
+        "stop_on_failure": False,
+        "oscillation_threshold": None,
+        "max_fuzz_iterations": None,
+        "mutation_rate": None,
+        "gradient_backprop": True,
+        "save_inputs": False,
+    }
+    session = Session(
+        {
+            "file": path,
+            "module": None,
+            "function": None,
+            "arguments": [],
+            "root": folder,
+            "directory": folder,
+            "regions": False,
+            "timeout": seconds,
+            "own_run_timeout": 60.0,
+            "level": 4,
+            "inputs": {},
+            "freeze": [],
+            "weights": False,
+            "strict": False,
+            "output": tempfile.mkdtemp(),
+            "registry": unstable_functions(),
+            "config": config,
+            "assertions": dict(asking.models, mode=kind),
+        },
+        asking,
+    )
     first = []
 
     def look():
-        here = [found for found in session.search.found.values()
-                if found.failure.site.line == line and found.severity != "theoretical"
-                and found.elapsed is not None]
+        here = [
+            found
+            for found in session.search.found.values()
+            if found.failure.site.line == line
+            and found.severity != "theoretical"
+            and found.elapsed is not None
+        ]
         if here and not first:
-            first.append({"seconds": here[0].elapsed, "runs": session.search.runs,
-                          "function": here[0].failure.site.function, "level": here[0].level,
-                          "directed": "soft assertion" in here[0].label})
+            first.append(
+                {
+                    "seconds": here[0].elapsed,
+                    "runs": session.search.runs,
+                    "function": here[0].failure.site.function,
+                    "level": here[0].level,
+                    "directed": "soft assertion" in here[0].label,
+                }
+            )
 
     def note(_):
         """Ends the search as Ctrl-C does, once the marked line has failed."""
         look()
         if first:
             raise KeyboardInterrupt
+
     session._note = note
     attempts = Search.attempts
     if alone:
@@ -127,6 +168,7 @@ def main():
         parser.error("--fissure is needed")
     asking = Asking(os.path.abspath(arguments.fissure))
     import torch
+
     torch.set_num_threads(1)
     rows = []
     part, parts = (int(number) for number in arguments.part.split("/"))
@@ -136,8 +178,8 @@ def main():
         row = {"program": name}
         for alone in (False, True):
             row["alone" if alone else "full"] = dict(
-                (kind, search(asking, kind, path, line, arguments.seconds, alone))
-                for kind in KINDS)
+                (kind, search(asking, kind, path, line, arguments.seconds, alone)) for kind in KINDS
+            )
         rows.append(row)
         print(json.dumps(row), flush=True)
     report(rows)
@@ -156,15 +198,29 @@ def report(rows):
         common = [row[search] for row in rows if all(row[search][kind] for kind in KINDS)]
         for kind in KINDS:
             found = [row[search][kind] for row in rows if row[search][kind] is not None]
-            print("| %s | %d of %d | %d | %.3f s | %.1f |" % (
-                kind, len(found), len(rows), sum(entry["directed"] for entry in found),
-                mean([entry[kind]["seconds"] for entry in common]),
-                mean([entry[kind]["runs"] for entry in common])))
+            print(
+                "| %s | %d of %d | %d | %.3f s | %.1f |"
+                % (
+                    kind,
+                    len(found),
+                    len(rows),
+                    sum(entry["directed"] for entry in found),
+                    mean([entry[kind]["seconds"] for entry in common]),
+                    mean([entry[kind]["runs"] for entry in common]),
+                )
+            )
         print("\nTime and runs: means over the %d programs that all of them found." % len(common))
     functions = {}
     for row in rows:
-        entry = next((row[search][kind] for search in ("full", "alone") for kind in KINDS
-                      if row[search][kind] is not None), None)
+        entry = next(
+            (
+                row[search][kind]
+                for search in ("full", "alone")
+                for kind in KINDS
+                if row[search][kind] is not None
+            ),
+            None,
+        )
         if entry is not None:
             functions.setdefault(entry["function"], []).append(row["alone"])
     print("\ndirections alone, by function\n")

@@ -26,16 +26,18 @@ EXAMPLES = os.path.join(ROOT, "examples", "numeric")
 sys.path.insert(0, os.path.join(ROOT, "python"))
 
 
-TF1 = set()         # names of programs that mean TensorFlow 1 by `import tensorflow`
+TF1 = set()  # names of programs that mean TensorFlow 1 by `import tensorflow`
 
 
 def programs(library):
     """(name, file) of the faulty programs, from the manifest of the library."""
     if library not in ("torch", "numpy"):
         import tomllib
+
         with open(os.path.join(EXAMPLES, "libraries.toml"), "rb") as handle:
-            entries = [entry for entry in tomllib.load(handle)["program"]
-                       if entry["library"] == library]
+            entries = [
+                entry for entry in tomllib.load(handle)["program"] if entry["library"] == library
+            ]
         TF1.update(entry["name"] for entry in entries if entry.get("tf1"))
         return [(entry["name"], entry["name"] + ".py") for entry in entries]
     with open(os.path.join(EXAMPLES, "manifest.toml"), encoding="utf-8") as handle:
@@ -70,6 +72,7 @@ class Subject:
         from fissure_scan.watch.monitor import Policy
         from fissure_scan.steer import registry
         from fissure_scan.run.program import Program
+
         registry.load(unstable_functions())
         self.policy = Policy
         self.line = marked_line(file)
@@ -86,18 +89,26 @@ class Subject:
 
     def fails(self, values):
         self.runs += 1
-        trace = self.program.run(self.policy(
-            overrides=values, stop_after=self.horizon, backward_limit=1, time_limit=5.0,
-            watch_gradients=self.baseline.backward_calls > 0))
+        trace = self.program.run(
+            self.policy(
+                overrides=values,
+                stop_after=self.horizon,
+                backward_limit=1,
+                time_limit=5.0,
+                watch_gradients=self.baseline.backward_calls > 0,
+            )
+        )
         return any(failure.site.line == self.line for failure in trace.failures)
 
     def bounds(self, variable):
         """What the scan counts: up to 10⁴ times the own values (`high`), or up to ten times the
         root of the largest number (`medium`). Beyond that, correct code overflows too."""
         low, high = variable.inner_range()
-        limit = 1e4 * variable.scale if REACH[0] == "high" else 10.0 * variable.limit ** 0.5
-        return (low if variable.low is not None else -limit,
-                high if variable.high is not None else limit)
+        limit = 1e4 * variable.scale if REACH[0] == "high" else 10.0 * variable.limit**0.5
+        return (
+            low if variable.low is not None else -limit,
+            high if variable.high is not None else limit,
+        )
 
 
 class Silence:
@@ -110,30 +121,61 @@ class Silence:
 def with_fissure(file, seconds):
     """The scan's own search, up to the confirmed finding at the marked line."""
     from fissure_scan.run.session import Session
+
     folder = os.path.dirname(file)
     os.chdir(folder)
-    config = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,
-              "oscillation_threshold": None, "max_fuzz_iterations": None, "mutation_rate": None,
-              "gradient_backprop": True, "save_inputs": False}
-    session = Session({
-        "file": file, "module": None, "function": None, "arguments": [], "root": folder,
-        "directory": folder, "regions": False, "timeout": 30.0, "own_run_timeout": 60.0,
-        "level": 4, "inputs": {}, "freeze": [], "weights": False, "strict": False,
-        "output": tempfile.mkdtemp(), "registry": unstable_functions(), "config": config,
-        "tf1": os.path.basename(file)[:-len(".py")] in TF1}, Silence())
+    config = {
+        "tensor_size": None,
+        "min_value": None,
+        "max_value": None,
+        "stop_on_failure": False,
+        "oscillation_threshold": None,
+        "max_fuzz_iterations": None,
+        "mutation_rate": None,
+        "gradient_backprop": True,
+        "save_inputs": False,
+    }
+    session = Session(
+        {
+            "file": file,
+            "module": None,
+            "function": None,
+            "arguments": [],
+            "root": folder,
+            "directory": folder,
+            "regions": False,
+            "timeout": 30.0,
+            "own_run_timeout": 60.0,
+            "level": 4,
+            "inputs": {},
+            "freeze": [],
+            "weights": False,
+            "strict": False,
+            "output": tempfile.mkdtemp(),
+            "registry": unstable_functions(),
+            "config": config,
+            "tf1": os.path.basename(file)[: -len(".py")] in TF1,
+        },
+        Silence(),
+    )
     if not session.start():
         return None, 0
     session.run_search()
     line = marked_line(file)
-    times = [found.elapsed for found in session.search.found.values()
-             if found.failure.site.line == line and found.severity != "theoretical"
-             and found.elapsed is not None]
+    times = [
+        found.elapsed
+        for found in session.search.found.values()
+        if found.failure.site.line == line
+        and found.severity != "theoretical"
+        and found.elapsed is not None
+    ]
     return (min(times) if times else None), session.search.runs
 
 
 def with_random(file, seconds):
     """Normal draws whose size is drawn over twelve magnitudes around the program's own."""
     import numpy
+
     subject = Subject(file)
     state = numpy.random.RandomState(1)
     started = time.perf_counter()
@@ -141,8 +183,11 @@ def with_random(file, seconds):
         values = {}
         for variable in subject.inputs:
             low, high = subject.bounds(variable)
-            drawn = state.standard_normal(variable.own.shape) * variable.scale * \
-                10.0 ** state.uniform(-6, 6)
+            drawn = (
+                state.standard_normal(variable.own.shape)
+                * variable.scale
+                * 10.0 ** state.uniform(-6, 6)
+            )
             if variable.low is not None and variable.high is not None:
                 drawn = low + (high - low) * state.random_sample(variable.own.shape)
             values[variable.key] = numpy.clip(drawn, low, high)
@@ -163,6 +208,7 @@ def with_hypothesis(file, seconds):
     import numpy
     from hypothesis import HealthCheck, Phase, given, settings, strategies
     from hypothesis.extra import numpy as arrays
+
     subject = Subject(file)
     parts = {}
     for variable in subject.inputs:
@@ -171,19 +217,28 @@ def with_hypothesis(file, seconds):
         if width == 32:
             low, high = float(numpy.float32(low)), float(numpy.float32(high))
         parts[variable.key] = arrays.arrays(
-            numpy.float64, variable.own.shape,
-            elements=strategies.floats(low, high, width=width, allow_nan=False,
-                                       allow_infinity=False))
+            numpy.float64,
+            variable.own.shape,
+            elements=strategies.floats(
+                low, high, width=width, allow_nan=False, allow_infinity=False
+            ),
+        )
     started = time.perf_counter()
 
-    @settings(max_examples=1000000, deadline=None, database=None, phases=[Phase.generate],
-              suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=1000000,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     @given(strategies.fixed_dictionaries(parts))
     def search(values):
         if time.perf_counter() - started > seconds:
             raise OutOfTime()
         if subject.fails(values):
             raise Hit()
+
     try:
         search()
     except Hit:
@@ -197,6 +252,7 @@ def atheris_process(file, seconds):
     """Runs in a process of its own: libFuzzer ends it."""
     import atheris
     import numpy
+
     subject = Subject(file)
     started = [None]
 
@@ -218,13 +274,27 @@ def atheris_process(file, seconds):
         if subject.fails(values):
             print("HIT %.6f %d" % (time.perf_counter() - started[0], subject.runs), flush=True)
             os._exit(0)
+
     atheris.Setup([sys.argv[0], "-max_len=8192", "-rss_limit_mb=0"], one_input)
     atheris.Fuzz()
 
 
 def with_atheris(file, seconds):
-    run = subprocess.run([sys.executable, os.path.abspath(__file__), "--atheris-process", file,
-                          "--seconds", str(seconds), "--reach", REACH[0]], capture_output=True, text=True, timeout=600)
+    run = subprocess.run(
+        [
+            sys.executable,
+            os.path.abspath(__file__),
+            "--atheris-process",
+            file,
+            "--seconds",
+            str(seconds),
+            "--reach",
+            REACH[0],
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     found = re.search(r"^(HIT|MISS)(?: ([0-9.]+))?(?: (\d+))?$", run.stdout, re.MULTILINE)
     if found is None:
         raise RuntimeError(run.stdout[-500:] + run.stderr[-1500:])
@@ -241,16 +311,34 @@ def totals(fissure, chosen, repeat):
     for name, file in chosen:
         path = os.path.join(EXAMPLES, file)
         plain = _best([sys.executable, path], repeat)
-        scan = _best([fissure, "scan", path, "--python", sys.executable, "--output", output],
-                     repeat)
+        scan = _best(
+            [fissure, "scan", path, "--python", sys.executable, "--output", output], repeat
+        )
         rows.append((name, scan[0] - plain[0], scan[1] - plain[1]))
-        print(json.dumps({"program": name, "plain": plain[0], "scan": scan[0],
-                          "plain_processor": plain[1], "scan_processor": scan[1]}), flush=True)
+        print(
+            json.dumps(
+                {
+                    "program": name,
+                    "plain": plain[0],
+                    "scan": scan[0],
+                    "plain_processor": plain[1],
+                    "scan_processor": scan[1],
+                }
+            ),
+            flush=True,
+        )
     for what, column in (("time on the clock", 1), ("processor time", 2)):
         more = sorted((row[column], row[0]) for row in rows)
-        print("scan minus plain script, %s: mean %.2f s, median %.2f s, worst %.2f s (%s)" % (
-            what, sum(value for value, _ in more) / len(more), more[len(more) // 2][0],
-            more[-1][0], more[-1][1]))
+        print(
+            "scan minus plain script, %s: mean %.2f s, median %.2f s, worst %.2f s (%s)"
+            % (
+                what,
+                sum(value for value, _ in more) / len(more),
+                more[len(more) // 2][0],
+                more[-1][0],
+                more[-1][1],
+            )
+        )
 
 
 def _best(command, repeat):
@@ -273,13 +361,16 @@ def prepare(library):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if library in ("tensorflow", "tensorflow1"):
         import tensorflow
+
         tensorflow.config.threading.set_intra_op_parallelism_threads(1)
         tensorflow.config.threading.set_inter_op_parallelism_threads(1)
     elif library == "jax":
         import jax.numpy
+
         jax.numpy.ones(1).sum()
     elif library == "torch":
         import torch
+
         torch.set_num_threads(1)
         layer = torch.nn.Linear(1, 1)
         optimizer = torch.optim.Adam(layer.parameters())
@@ -295,10 +386,14 @@ def main():
     parser.add_argument("--fissure", default="fissure")
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the best counts")
     parser.add_argument("--only", default="", help="names of programs, with commas")
-    parser.add_argument("--library", default="torch",
-                        choices=("torch", "numpy", "tensorflow", "tensorflow1", "jax"))
-    parser.add_argument("--processor", action="store_true",
-                        help="processor time, which other work on the machine does not change")
+    parser.add_argument(
+        "--library", default="torch", choices=("torch", "numpy", "tensorflow", "tensorflow1", "jax")
+    )
+    parser.add_argument(
+        "--processor",
+        action="store_true",
+        help="processor time, which other work on the machine does not change",
+    )
     parser.add_argument("--atheris-process")
     arguments = parser.parse_args()
     REACH[0] = arguments.reach
@@ -313,20 +408,35 @@ def main():
     if arguments.atheris_process:
         atheris_process(arguments.atheris_process, arguments.seconds)
         return
-    searches = {"fissure": with_fissure, "random": with_random, "hypothesis": with_hypothesis,
-                "atheris": with_atheris}
+    searches = {
+        "fissure": with_fissure,
+        "random": with_random,
+        "hypothesis": with_hypothesis,
+        "atheris": with_atheris,
+    }
     for tool in arguments.tools.split(","):
         times = []
         for name, file in chosen:
             seconds, runs = searches[tool](os.path.join(EXAMPLES, file), arguments.seconds)
-            print(json.dumps({"tool": tool, "program": name, "seconds": seconds, "runs": runs}),
-                  flush=True)
+            print(
+                json.dumps({"tool": tool, "program": name, "seconds": seconds, "runs": runs}),
+                flush=True,
+            )
             if seconds is not None:
                 times.append(seconds)
         times.sort()
-        print("%s: %d of %d found; mean %.3f s, median %.3f s, worst %.3f s" % (
-            tool, len(times), len(chosen), sum(times) / max(1, len(times)),
-            times[len(times) // 2] if times else 0.0, times[-1] if times else 0.0), flush=True)
+        print(
+            "%s: %d of %d found; mean %.3f s, median %.3f s, worst %.3f s"
+            % (
+                tool,
+                len(times),
+                len(chosen),
+                sum(times) / max(1, len(times)),
+                times[len(times) // 2] if times else 0.0,
+                times[-1] if times else 0.0,
+            ),
+            flush=True,
+        )
 
 
 main()

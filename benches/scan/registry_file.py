@@ -28,7 +28,9 @@ def unstable_functions(root):
     for name, entry in entries.items():
         members = [functions[it] for it in entry.pop("functions")]
         also = entry.pop("also", [])
-        entry["torch"] = [form for it in members for listed in it.get("torch", ()) for form in forms(listed)]
+        entry["torch"] = [
+            form for it in members for listed in it.get("torch", ()) for form in forms(listed)
+        ]
         entry["torch"] += [it for it in also if it.startswith("torch.")]
         entry["numpy"] = [listed for it in members for listed in it.get("numpy", ())]
         entry["numpy"] += [it for it in also if it.startswith("numpy.")]

@@ -121,6 +121,7 @@ pub fn rule_spec(path: &Path) -> anyhow::Result<Spec> {
         aliases: Vec::new(),
         source: None,
         forms: Vec::new(),
+        examples: Vec::new(),
         rules: Some(RuleText {
             text,
             origin: path.display().to_string(),

@@ -1,10 +1,11 @@
 """Scans functions of packages that others wrote, and says what became of each.
 
-    python benches/wild/run.py FISSURE PYTHON OUTPUT [WORD...]
+    python benches/wild/run.py FISSURE ENVIRONMENTS OUTPUT [--seconds N] [WORD...]
 
-PYTHON is an interpreter that has the packages of `functions.txt` (`install.sh` makes one); with
-words only the functions whose name contains one of them are scanned. One line per function, a table
-at the end, and `results.json` in OUTPUT. No code of these packages is here.
+ENVIRONMENTS is the folder in which `install.sh` made the interpreters; with words only the functions
+whose name contains one of them are scanned. One line per function, a table at the end, and
+`results.json` in OUTPUT; functions that are in it already are not scanned again, so a run that was
+ended (by itself after N seconds) goes on where it was. No code of these packages is here.
 """
 
 import json
@@ -14,62 +15,136 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SECONDS = 12
+SECONDS = 10
 
 
 def functions(words):
+    """(library, name) pairs."""
+    library, found = None, []
     with open(os.path.join(HERE, "functions.txt"), encoding="utf-8") as handle:
-        names = [line.strip() for line in handle if line.strip() and not line.startswith("#")]
-    return [name for name in names if not words or any(word in name for word in words)]
+        for line in map(str.strip, handle):
+            if line.startswith("# ") and ": " in line:
+                library = line[2:].partition(":")[0]
+            elif line and not line.startswith("#"):
+                found.append((library, line))
+    return [pair for pair in found if not words or any(word in pair[1] for word in words)]
 
 
 def scan(fissure, python, output, name):
     folder = os.path.join(output, name.replace(":", "-"))
     began = time.time()
-    command = [fissure, "scan", name, "--python", python, "--output", folder, "--timeout",
-               str(SECONDS), "--json"]
+    command = [
+        fissure,
+        "scan",
+        name,
+        "--python",
+        python,
+        "--output",
+        folder,
+        "--timeout",
+        str(SECONDS),
+        "--json",
+    ]
     try:
-        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=output,
-                             timeout=8 * SECONDS)
+        run = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=output, timeout=8 * SECONDS
+        )
         report = json.loads(run.stdout.decode("utf-8", "replace"))
         code = run.returncode
     except subprocess.TimeoutExpired:
         return {"name": name, "status": "hangs", "seconds": time.time() - began, "findings": []}
     except ValueError:
-        return {"name": name, "status": "broken", "seconds": time.time() - began, "findings": [],
-                "problem": run.stderr.decode("utf-8", "replace")[-400:]}
+        return {
+            "name": name,
+            "status": "broken",
+            "seconds": time.time() - began,
+            "findings": [],
+            "problem": run.stderr.decode("utf-8", "replace")[-400:],
+        }
     status = "could not be called" if code == 2 else "scanned"
-    findings = [{"file": os.path.basename(finding["site"]["file"]), "line": finding["site"]["line"],
-                 "function": finding["site"]["function"], "oracle": finding["oracle"],
-                 "severity": finding["severity"], "level": finding["level"],
-                 "sentence": finding["sentence"], "fix": (finding["fix"] or {}).get("title"),
-                 "advice": finding["precondition"]} for finding in report["findings"]]
-    return {"name": name, "status": status, "seconds": time.time() - began, "findings": findings,
-            "runs": report["runs"], "notes": len(report["notes"]),
-            "operations": (report.get("own_run") or {}).get("operations", 0),
-            "problem": "; ".join(problem["message"] for problem in report["problems"])[:300]}
+    findings = [
+        {
+            "file": os.path.basename(finding["site"]["file"]),
+            "line": finding["site"]["line"],
+            "function": finding["site"]["function"],
+            "oracle": finding["oracle"],
+            "severity": finding["severity"],
+            "level": finding["level"],
+            "sentence": finding["sentence"],
+            "same_cause": [site["line"] for site in finding["same_cause"]],
+            "reproduced": finding["reproduced"],
+            "fix": (finding["fix"] or {}).get("title"),
+            "ordinary_inputs": (finding["fix"] or {}).get("ordinary_inputs"),
+            "advice": finding["precondition"],
+        }
+        for finding in report["findings"]
+    ]
+    return {
+        "name": name,
+        "status": status,
+        "seconds": time.time() - began,
+        "findings": findings,
+        "runs": report["runs"],
+        "notes": len(report["notes"]),
+        "operations": (report.get("own_run") or {}).get("operations", 0),
+        "problem": "; ".join(problem["message"] for problem in report["problems"])[:300],
+    }
 
 
 def main():
     # The scans run in the folder of their output.
-    fissure, python, output = map(os.path.abspath, sys.argv[1:4])
+    fissure, environments, output = map(os.path.abspath, sys.argv[1:4])
+    words, ends = sys.argv[4:], None
+    if words[:1] == ["--seconds"]:
+        ends, words = time.time() + float(words[1]), words[2:]
     os.makedirs(output, exist_ok=True)
+    store = os.path.join(output, "results.json")
     results = []
-    for name in functions(sys.argv[4:]):
+    if os.path.exists(store):
+        with open(store, encoding="utf-8") as handle:
+            results = json.load(handle)
+    done = set(result["name"] for result in results)
+    for library, name in functions(words):
+        if name in done:
+            continue
+        if ends is not None and time.time() > ends:
+            break
+        python = os.path.join(environments, library, "bin", "python")
         result = scan(fissure, python, output, name)
         results.append(result)
-        print("%-70s %-20s %5.1f s  %d findings  %s" % (
-            name, result["status"], result["seconds"], len(result["findings"]),
-            result.get("problem", "") if result["status"] != "scanned" else ""), flush=True)
-        with open(os.path.join(output, "results.json"), "w", encoding="utf-8") as handle:
+        print(
+            "%-70s %-20s %5.1f s  %d findings  %s"
+            % (
+                name,
+                result["status"],
+                result["seconds"],
+                len(result["findings"]),
+                result.get("problem", "") if result["status"] != "scanned" else "",
+            ),
+            flush=True,
+        )
+        with open(store, "w", encoding="utf-8") as handle:
             json.dump(results, handle, indent=1)
+    table(results)
+
+
+def table(results):
     scanned = [result for result in results if result["status"] == "scanned"]
-    found = [result for result in scanned if result["findings"]]
-    fixed = [finding for result in scanned for finding in result["findings"] if finding["fix"]]
-    total = sum(len(result["findings"]) for result in scanned)
-    print("%d functions, %d scanned (%.0f %%), %d with findings, %d findings, %d with a checked fix" % (
-        len(results), len(scanned), 100.0 * len(scanned) / max(1, len(results)), len(found), total,
-        len(fixed)))
+    found = [finding for result in scanned for finding in result["findings"]]
+    print(
+        "%d functions of %d packages, %d scanned (%.0f %%), %d with findings, %d findings, "
+        "%d shown by their scripts, %d with a checked fix"
+        % (
+            len(results),
+            len(set(result["name"].partition(":")[0].split(".")[0] for result in results)),
+            len(scanned),
+            100.0 * len(scanned) / max(1, len(results)),
+            sum(bool(result["findings"]) for result in scanned),
+            len(found),
+            sum(bool(finding.get("reproduced")) for finding in found),
+            sum(bool(finding["fix"]) for finding in found),
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -46,9 +46,13 @@ def scan(plan, channel):
         except ImportError as error:
             if library in plan.get("optional", []):
                 continue
-            channel.emit("failed", kind="library", file=None, line=None,
-                         message="%s cannot be imported by %s: %s" % (library, sys.executable,
-                                                                      error))
+            channel.emit(
+                "failed",
+                kind="library",
+                file=None,
+                line=None,
+                message="%s cannot be imported by %s: %s" % (library, sys.executable, error),
+            )
             return
     if "tensorflow" in versions:
         threading = sys.modules["tensorflow"].config.threading
@@ -59,9 +63,14 @@ def scan(plan, channel):
     if not plan.get("many"):
         channel.emit("started", versions=versions)
     # After the libraries: the runtime adapts to those that are loaded.
-    from .run import targets
+    from .run import loading, targets
     from .run.server import Server
     from .run.session import Session
+    from .watch.users import UserFiles
+
+    if plan.get("file"):
+        # No part of the program's run, and slow.
+        loading.preload(plan["file"], UserFiles(plan["root"], [plan["file"]]))
     if plan.get("alone"):
         Session(plan, channel).whole()
         return

@@ -37,16 +37,16 @@ def main():
             if [path, dtype] in settings["done"]:
                 continue
             tell(event="begins", function=path, dtype=dtype)
-            one(backend, table, path, dtype, settings["count"], tell)
+            one(backend, table, path, dtype, settings, tell)
     tell(event="ended")
 
 
 def offered(table, backend):
-    """Every function of the table that acts on each element of one tensor, by its first name that is there."""
+    """Every function of the table that acts on each element of one tensor or two, by its first name that is there."""
     found = []
     for function in table.functions:
         names = function.row.get(backend.name, ())
-        if function.elementwise == 1:
+        if function.elementwise in (1, 2):
             found += [name for name in names if resolve(name) is not None][:1]
     return found
 
@@ -64,24 +64,40 @@ def resolve(path):
     return getattr(found, name, None)
 
 
-def one(backend, table, path, dtype, count, tell):
-    from fissure_sweep import profile, values
+def one(backend, table, path, dtype, settings, tell):
+    from fissure_sweep import grid, profile, values
 
     function = resolve(path)
     if function is None:
         tell(event="skipped", function=path, dtype=dtype, reason="there is no such function")
         return
     begin = time.perf_counter()
+    row = table.find(path, function)
+    arity = row.elementwise if row is not None and row.elementwise else settings.get("tensors", 1)
     try:
-        bits = values.patterns(dtype, count)
-        sweep = profile.Sweep(backend, function, path, dtype, bits, table.find(path, function))
-        if sweep.y.shape != sweep.x.shape:
-            tell(event="skipped", function=path, dtype=dtype, reason="it does not act on each element by itself")
+        if arity == 2 or dtype not in values.FORMATS:
+            swept = grid.swept(backend, function, path, dtype, arity, row)
+        else:
+            bits = values.patterns(dtype, settings["count"])
+            sweep = profile.Sweep(backend, function, path, dtype, bits, row)
+            swept = profile.profile(sweep) if sweep.y.shape == sweep.x.shape else None
+        if swept is None:
+            tell(
+                event="skipped",
+                function=path,
+                dtype=dtype,
+                reason="it does not act on each element by itself",
+            )
             return
-        facts, findings = profile.profile(sweep)
+        facts, findings = swept
     except Exception as error:
         # The library has no kernel of this type, or the function takes other arguments: it says so.
-        tell(event="skipped", function=path, dtype=dtype, reason="%s: %s" % (type(error).__name__, str(error)[:200]))
+        tell(
+            event="skipped",
+            function=path,
+            dtype=dtype,
+            reason="%s: %s" % (type(error).__name__, str(error)[:200]),
+        )
         return
     seconds = time.perf_counter() - begin
     tell(event="swept", function=path, dtype=dtype, seconds=seconds, findings=findings, **facts)

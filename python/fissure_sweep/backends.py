@@ -1,11 +1,17 @@
 """Tensors of each library from NumPy arrays and back, for the element types that a sweep knows."""
 
 import importlib
+import re
 
 import numpy
 
 #: Types of 16 bits are made from their bits, because NumPy has no `bfloat16`.
-BITS = {"float16": numpy.uint16, "bfloat16": numpy.uint16, "float32": numpy.uint32, "float64": numpy.uint64}
+BITS = {
+    "float16": numpy.uint16,
+    "bfloat16": numpy.uint16,
+    "float32": numpy.uint32,
+    "float64": numpy.uint64,
+}
 
 
 class Backend:
@@ -33,6 +39,19 @@ class Backend:
         """The same elements with gaps between them, or None where the library has no such thing."""
         return None
 
+    def cast(self, array, dtype):
+        """A tensor of these numbers, which are exact in the type."""
+        raise NotImplementedError
+
+    def plain(self, tensor):
+        """Its elements in an array of the type, those of 16 bits in float64."""
+        found = numpy.asarray(tensor)
+        return (
+            found.astype("float64")
+            if found.dtype.itemsize == 2 and found.dtype.kind in "fV"
+            else found
+        )
+
     #: Statement that makes `x` of one number, often enough for any vector register.
     make = ""
     #: What is done to `x` by the other side of a comparison.
@@ -43,11 +62,30 @@ class Backend:
         make = self.make % {"value": literal(value), "dtype": dtype}
         return "%s; print(%s(x)[0], %s(%s)[0])" % (make, path, path, self.others[other])
 
+    def grid_script(self, path, dtype, given, other, wide):
+        """The same for several arguments, in the library's own words for a cast."""
+        names = ["x", "y"][: len(given)]
+        makes = [self.make % {"value": literal(value), "dtype": dtype} for value in given]
+        makes = [make.replace("x = ", name + " = ") for name, make in zip(names, makes)]
+        if other == "wide":
+            changed = [self.widened % {"name": name, "wide": wide} for name in names]
+        else:
+            # The name alone, not the letter inside a word.
+            changed = [re.sub(r"\bx\b", name, self.others[other]) for name in names]
+        call = "%s(%s)[0]"
+        first, second = call % (path, ", ".join(names)), call % (path, ", ".join(changed))
+        return "%s; print(%s, %s)" % ("; ".join(makes), first, second)
+
 
 class Torch(Backend):
     name = "torch"
     make = "import torch; x = torch.full((64,), %(value)s, dtype=torch.%(dtype)s)"
-    others = {"wide": "x.double()", "strided": "torch.stack([x, x], -1)[:, 0]", "alone": "x[:1]", "negative": "-x"}
+    others = {
+        "wide": "x.double()",
+        "strided": "torch.stack([x, x], -1)[:, 0]",
+        "alone": "x[:1]",
+        "negative": "-x",
+    }
 
     def __init__(self):
         Backend.__init__(self)
@@ -62,6 +100,16 @@ class Torch(Backend):
     def values(self, tensor):
         return tensor.detach().to(self.library.float64).numpy()
 
+    widened = "%(name)s.to(torch.%(wide)s)"
+
+    def cast(self, array, dtype):
+        return self.library.from_numpy(array.copy()).to(getattr(self.library, dtype))
+
+    def plain(self, tensor):
+        narrow = (self.library.float16, self.library.bfloat16)
+        tensor = tensor.detach()
+        return (tensor.double() if tensor.dtype in narrow else tensor).numpy()
+
     def strided(self, tensor):
         return self.library.stack([tensor, tensor], -1)[..., 0]
 
@@ -69,8 +117,18 @@ class Torch(Backend):
 class Numpy(Backend):
     name = "numpy"
     make = "import numpy; x = numpy.full(64, %(value)s, '%(dtype)s')"
-    others = {"wide": "x.astype('longdouble')", "strided": "numpy.repeat(x, 2)[::2]", "alone": "x[:1]", "negative": "-x"}
+    others = {
+        "wide": "x.astype('longdouble')",
+        "strided": "numpy.repeat(x, 2)[::2]",
+        "alone": "x[:1]",
+        "negative": "-x",
+    }
     dtypes = ("float16", "float32", "float64")
+    widened = "%(name)s.astype('%(wide)s')"
+
+    def cast(self, array, dtype):
+        with numpy.errstate(all="ignore"):
+            return array.astype(dtype)
 
     def tensor(self, bits, dtype):
         return bits.view(dtype)
@@ -107,14 +165,26 @@ class Jax(Narrow):
     def tensor(self, bits, dtype):
         return importlib.import_module("jax.numpy").asarray(self.array(bits, dtype))
 
+    widened = "%(name)s.astype('%(wide)s')"
+
+    def cast(self, array, dtype):
+        return importlib.import_module("jax.numpy").asarray(array).astype(dtype)
+
 
 class Tensorflow(Narrow):
     name = "tensorflow"
-    make = "import tensorflow; x = tensorflow.fill([64], tensorflow.constant(%(value)s, '%(dtype)s'))"
+    make = (
+        "import tensorflow; x = tensorflow.fill([64], tensorflow.constant(%(value)s, '%(dtype)s'))"
+    )
     others = {"wide": "tensorflow.cast(x, 'float64')", "alone": "x[:1]", "negative": "-x"}
 
     def tensor(self, bits, dtype):
         return self.library.constant(self.array(bits, dtype))
+
+    widened = "tensorflow.cast(%(name)s, '%(wide)s')"
+
+    def cast(self, array, dtype):
+        return self.library.cast(self.library.constant(array), dtype)
 
 
 BACKENDS = {backend.name: backend for backend in (Torch, Numpy, Jax, Tensorflow)}
@@ -122,5 +192,9 @@ BACKENDS = {backend.name: backend for backend in (Torch, Numpy, Jax, Tensorflow)
 
 def literal(value):
     """A number as Python reads it back."""
+    if isinstance(value, complex):
+        return "complex(%s, %s)" % (literal(value.real), literal(value.imag))
+    if isinstance(value, int):
+        return repr(value)
     value = float(value)
     return "float(%r)" % str(value) if value != value or abs(value) == float("inf") else repr(value)

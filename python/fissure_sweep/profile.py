@@ -25,6 +25,8 @@ OTHERS = {
 ALONE = 128
 #: Intervals that are told of one question.
 MOST = 4
+#: Points of a plot.
+STEPS = 160
 #: Elements between two wrong ones that still belong to one interval.
 GAP = 64
 
@@ -124,8 +126,11 @@ def against_reference(sweep):
             spacing = numbers.unit(x, sweep.dtype)
             for side in (-0.75, 0.75):
                 near = sweep.reference(x + side * spacing)
-                same |= doubtful & (numpy.isnan(near) == numpy.isnan(y)) & (
-                    numpy.isinf(near) | (abs(near) > NEARLY * largest) | (numpy.isfinite(y)))
+                same |= (
+                    doubtful
+                    & (numpy.isnan(near) == numpy.isnan(y))
+                    & (numpy.isinf(near) | (abs(near) > NEARLY * largest) | (numpy.isfinite(y)))
+                )
         far = both & (error > ALLOWED[sweep.dtype]) & (abs(r) >= low)
         doubtful = numpy.flatnonzero(both & (error > 1.0))
         if len(doubtful):
@@ -142,20 +147,38 @@ def against_reference(sweep):
         "worst_at": repr(float(x[worst])) if len(counted) else "0.0",
         "above": {str(bound): float((counted > bound).sum()) / total for bound in (1, 2, 4, 16)},
         "classes": int((~same).sum()),
+        "plot": plot(x, counted),
     }
     findings = intervals(sweep, ~same, "another class than in a wider type", r)
-    findings += intervals(sweep, vanished & same & (abs(x) >= smallest), "zero for a normal number", r)
+    findings += intervals(
+        sweep, vanished & same & (abs(x) >= smallest), "zero for a normal number", r
+    )
     findings += intervals(sweep, far & ~vanished, "far from the result in a wider type", r, error)
     return accuracy, findings
+
+
+def plot(x, error):
+    """The largest error of each of some equal steps over the numbers in their order, as (number, error)."""
+    found = []
+    for group in numpy.array_split(numpy.arange(len(x)), STEPS):
+        group = group[numpy.isfinite(x[group])]
+        if len(group):
+            worst = group[error[group].argmax()]
+            found.append([float(x[worst]), round(float(error[worst]), 3)])
+    return found
 
 
 def differ(first, second, unit, dtype):
     """Where two results of one type are not about the same."""
     smallest = 2.0 ** numbers.FORMATS[dtype][1]
     with numpy.errstate(all="ignore"):
-        kinds = (numpy.isnan(first) != numpy.isnan(second)) | (numpy.isinf(first) != numpy.isinf(second))
+        kinds = (numpy.isnan(first) != numpy.isnan(second)) | (
+            numpy.isinf(first) != numpy.isinf(second)
+        )
         both = numpy.isfinite(first) & numpy.isfinite(second)
-        far = (abs(first - second) > ALLOWED[dtype] * unit) & (abs(first) + abs(second) > smallest * 1024.0)
+        far = (abs(first - second) > ALLOWED[dtype] * unit) & (
+            abs(first) + abs(second) > smallest * 1024.0
+        )
         return kinds | (both & far)
 
 
@@ -166,7 +189,12 @@ def between_paths(sweep):
     strided = sweep.backend.strided(tensor)
     if strided is not None:
         other = sweep.run(strided)
-        found = intervals(sweep, differ(sweep.y, other, unit, sweep.dtype), "vector and strided code disagree", other)
+        found = intervals(
+            sweep,
+            differ(sweep.y, other, unit, sweep.dtype),
+            "vector and strided code disagree",
+            other,
+        )
         if found:
             return found
     chosen = numpy.unique(numpy.linspace(0, len(sweep.x) - 1, ALONE).astype("int64"))
@@ -179,7 +207,12 @@ def between_paths(sweep):
     for index in chosen:
         alone = sweep.backend.tensor(sweep.bits[index : index + 1].copy(), sweep.dtype)
         other[index] = sweep.run(alone)[0]
-    return intervals(sweep, differ(sweep.y, other, unit, sweep.dtype), "an element alone and in a row disagree", other)
+    return intervals(
+        sweep,
+        differ(sweep.y, other, unit, sweep.dtype),
+        "an element alone and in a row disagree",
+        other,
+    )
 
 
 def promises(sweep):
@@ -190,8 +223,10 @@ def promises(sweep):
         unit = numbers.unit(y, sweep.dtype)
         if sweep.facts.range is not None:
             low, high = sweep.facts.range
-            edge = numbers.unit(numpy.array([low if abs(low) < 1e300 else 1.0, high if abs(high) < 1e300 else 1.0]),
-                                sweep.dtype)
+            edge = numbers.unit(
+                numpy.array([low if abs(low) < 1e300 else 1.0, high if abs(high) < 1e300 else 1.0]),
+                sweep.dtype,
+            )
             outside = (y < low - 4 * edge[0]) | (y > high + 4 * edge[1])
             # At a pole the sign of zero decides the side.
             outside &= ~((x == 0.0) & numpy.isinf(y))
@@ -200,9 +235,13 @@ def promises(sweep):
         properties = sweep.facts.properties
         for parity, sign in (("odd", -1.0), ("even", 1.0)):
             if parity in properties:
-                flipped = sweep.bits ^ (sweep.bits.dtype.type(1) << sweep.bits.dtype.type(8 * sweep.bits.itemsize - 1))
+                flipped = sweep.bits ^ (
+                    sweep.bits.dtype.type(1) << sweep.bits.dtype.type(8 * sweep.bits.itemsize - 1)
+                )
                 mirrored = sign * sweep.run(sweep.backend.tensor(flipped, sweep.dtype))
-                findings += intervals(sweep, differ(y, mirrored, unit, sweep.dtype), "not %s" % parity, mirrored)
+                findings += intervals(
+                    sweep, differ(y, mirrored, unit, sweep.dtype), "not %s" % parity, mirrored
+                )
         if "rising" in properties:
             finite = numpy.flatnonzero(~numpy.isnan(y))
             before, after = y[finite[:-1]], y[finite[1:]]
@@ -245,7 +284,9 @@ def intervals(sweep, wrong, kind, expected, weight=None):
                 "value": repr(float(sweep.x[worst])),
                 "observed": repr(float(sweep.y[worst])),
                 "expected": repr(float(expected[worst])),
-                "script": sweep.backend.script(sweep.path, sweep.dtype, sweep.x[worst], OTHERS.get(kind, "wide")),
+                "script": sweep.backend.script(
+                    sweep.path, sweep.dtype, sweep.x[worst], OTHERS.get(kind, "wide")
+                ),
             }
         )
     found[-1]["further"] = max(0, len(groups) - MOST)

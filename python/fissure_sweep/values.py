@@ -5,7 +5,12 @@ import math
 import numpy
 
 #: Bits of the mantissa, smallest exponent of a normal number.
-FORMATS = {"float16": (10, -14), "bfloat16": (7, -126), "float32": (23, -126), "float64": (52, -1022)}
+FORMATS = {
+    "float16": (10, -14),
+    "bfloat16": (7, -126),
+    "float32": (23, -126),
+    "float64": (52, -1022),
+}
 LARGEST = {
     "float16": 65504.0,
     "bfloat16": 3.3895313892515355e38,
@@ -15,8 +20,40 @@ LARGEST = {
 #: Neighbours on each side of a special point.
 WINDOW = 64
 #: Where branches of usual algorithms lie, beside powers of two and multiples of pi / 2.
-POINTS = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 9.0, 10.0, 16.0, 20.0, 27.0, 32.0, 50.0, 64.0, 85.0,
-          87.3, 88.0, 88.7, 89.4, 100.0, 103.9, 104.0, 126.0, 127.0, 128.0, 149.0, 709.7, 745.0]
+POINTS = [
+    0.0,
+    0.5,
+    1.0,
+    1.5,
+    2.0,
+    3.0,
+    4.0,
+    5.0,
+    6.0,
+    8.0,
+    9.0,
+    10.0,
+    16.0,
+    20.0,
+    27.0,
+    32.0,
+    50.0,
+    64.0,
+    85.0,
+    87.3,
+    88.0,
+    88.7,
+    89.4,
+    100.0,
+    103.9,
+    104.0,
+    126.0,
+    127.0,
+    128.0,
+    149.0,
+    709.7,
+    745.0,
+]
 
 
 def bits_of(values, dtype):
@@ -69,7 +106,9 @@ def windows(dtype, extra):
     mantissa, lowest = FORMATS[dtype]
     points = list(POINTS) + [number * math.pi / 2 for number in range(1, 65)] + list(extra)
     points += [2.0**power for power in range(lowest - mantissa, -lowest + 1)]
-    points += [number + 0.5 for number in range(64)] + [2.0**mantissa + number / 2 for number in range(-8, 9)]
+    points += [number + 0.5 for number in range(64)] + [
+        2.0**mantissa + number / 2 for number in range(-8, 9)
+    ]
     points = numpy.array(sorted({abs(point) for point in points if abs(point) <= LARGEST[dtype]}))
     centre = bits_of(points, dtype).astype("int64")
     near = (centre[:, None] + numpy.arange(-WINDOW, WINDOW + 1)).ravel()

@@ -25,12 +25,15 @@ def main():
     def emit(event, **fields):
         events.write(json.dumps(dict(fields, event=event)) + "\n")
         events.flush()
+
     sys.path[0] = plan["directory"]
     try:
         library = libraries.load(plan["library"])
     except ImportError as error:
-        emit("failed", message="%s cannot be imported by %s: %s"
-             % (plan["library"], sys.executable, error))
+        emit(
+            "failed",
+            message="%s cannot be imported by %s: %s" % (plan["library"], sys.executable, error),
+        )
         return
     emit("started", library=library.name, version=library.version)
     for entry in plan["functions"]:
@@ -60,19 +63,30 @@ def _one(emit, library, plan, entry, dtype, split):
     except BadFunction as reason:
         emit("refused", reason=str(reason), **about)
         return False
-    counts = [int(sum((labels == label).sum() for _, _, _, labels in blocks))
-              for label in range(3)]
+    counts = [int(sum((labels == label).sum() for _, _, _, labels in blocks)) for label in range(3)]
     directions = counts[0] + counts[2]
     # Not `<`: without any failure there are no samples at all.
     if directions <= RARE * sum(counts):
-        reason = "it never fails here" if directions == 0 else \
-            "it hardly ever fails here: %d of %d samples" % (directions, sum(counts))
+        reason = (
+            "it never fails here"
+            if directions == 0
+            else "it hardly ever fails here: %d of %d samples" % (directions, sum(counts))
+        )
         emit("unsupported", reason=reason, **about)
         return False
     path = os.path.join(plan["folder"], "%s-%s-%s.samples" % (entry["name"], dtype, split))
     write(path, blocks)
-    emit("labelled", path=path, counts=counts, regions=regions, oracles=subject.oracles,
-         left_out=subject.left_out, calls=subject.calls, seconds=time.perf_counter() - begun, **about)
+    emit(
+        "labelled",
+        path=path,
+        counts=counts,
+        regions=regions,
+        oracles=subject.oracles,
+        left_out=subject.left_out,
+        calls=subject.calls,
+        seconds=time.perf_counter() - begun,
+        **about,
+    )
     return True
 
 
@@ -81,8 +95,9 @@ def _labelled(subject, generator, held_out, count):
     if subject.context != "element" or subject.entry.get("whole_numbers"):
         # Each context gives three samples.
         share = 1 if subject.context == "element" else 3
-        return contexts.labelled(subject, generator, held_out,
-                                 count // share // (2 if held_out else 1)), []
+        return contexts.labelled(
+            subject, generator, held_out, count // share // (2 if held_out else 1)
+        ), []
     # The held-out labels come from a grid of their own, four times as dense.
     regions = element.Regions(subject, 80000 if held_out else 20000, generator)
     if regions.empty():

@@ -47,8 +47,10 @@ class Edges:
         """Does it fail from the edge on, or in one narrow place?"""
         if count == 0:
             return np.zeros(0, dtype=bool)
-        fails = [self.axis.subject.failing(at(np.full(count, by)))
-                 for by in range(-NEIGHBOURS, NEIGHBOURS + 1)]
+        fails = [
+            self.axis.subject.failing(at(np.full(count, by)))
+            for by in range(-NEIGHBOURS, NEIGHBOURS + 1)
+        ]
         changes = np.diff(np.stack(fails).astype(np.int8), axis=0) != 0
         settled = changes.sum(axis=0) < FLICKER
         # Each edge gives two samples, one on either side.
@@ -87,8 +89,8 @@ class Axis:
         self.subject = subject
         self.precision = subject.precision
         self.operands = operands
-        self.operand = operand              # which operand moves, one number for the whole batch
-        self.position = position            # which of its elements, flat, per context
+        self.operand = operand  # which operand moves, one number for the whole batch
+        self.position = position  # which of its elements, flat, per context
         self.count = len(operands[0])
         self.moving = subject.entry.get("moving")
         self.low, self.high = subject.limits(operand)
@@ -130,7 +132,9 @@ class Axis:
         unmoved = np.flatnonzero(~alone & ~fails)
         found, ways, moves, steps = self._together(unmoved)
         labels[unmoved[found]] = ways
-        return labels, Edges(self, np.flatnonzero(alone), edge, labels, unmoved[found], moves, steps)
+        return labels, Edges(
+            self, np.flatnonzero(alone), edge, labels, unmoved[found], moves, steps
+        )
 
     def _alone(self):
         """(labels, last safe places, reached): on the way to the nearest failure of this element
@@ -178,8 +182,9 @@ class Axis:
             return safe, failing
         ladder = self._ladder(which, moves)
         columns = ladder.shape[1]
-        flags = self.subject.failing(self.shifted(
-            np.repeat(moves, columns), ladder.ravel(), np.repeat(which, columns)))
+        flags = self.subject.failing(
+            self.shifted(np.repeat(moves, columns), ladder.ravel(), np.repeat(which, columns))
+        )
         flags = flags.reshape(ladder.shape)
         rows = np.arange(len(which))
         first = flags.argmax(axis=1)
@@ -197,8 +202,10 @@ class Axis:
     def _ladder(self, which, moves):
         """Numbers of places, ascending, per context: dense at its start, and for a move inward also
         at its end, where the largest element reaches zero."""
-        powers = np.minimum(2.0 ** np.linspace(0.0, np.log2(2.0 * self.precision.last), STEPS),
-                            self.precision.last * (1 - 1e-15)).astype(np.int64)
+        powers = np.minimum(
+            2.0 ** np.linspace(0.0, np.log2(2.0 * self.precision.last), STEPS),
+            self.precision.last * (1 - 1e-15),
+        ).astype(np.int64)
         powers = np.unique(powers)
         ladder = np.broadcast_to(powers, (len(which), len(powers)))
         if INWARD not in moves:
@@ -228,8 +235,11 @@ class Axis:
                 side = np.where(move == UP, 1, np.where(move == DOWN, -1, np.sign(places)))
                 side = np.where(move == INWARD, -side, side)
                 # Inward ends at zero; the others at the last place, before 64 bits overflow.
-                room = np.where(move == INWARD, np.abs(places),
-                                self.precision.last - np.maximum(side * places, 0))
+                room = np.where(
+                    move == INWARD,
+                    np.abs(places),
+                    self.precision.last - np.maximum(side * places, 0),
+                )
                 places = np.clip(places + side * np.minimum(by, room), low, high)
                 values = self.precision.value(places)
             operands.append(values)

@@ -33,8 +33,10 @@ def labelled(subject, generator, held_out, count):
     for size in all_sizes:
         for operand in moving:
             share = max(40, count // (len(all_sizes) * len(moving)))
-            operands = [draw(subject, number, shape, share, generator, held_out)
-                        for number, shape in enumerate(subject.shapes(size))]
+            operands = [
+                draw(subject, number, shape, share, generator, held_out)
+                for number, shape in enumerate(subject.shapes(size))
+            ]
             if subject.entry.get("one_hot"):
                 operands[1] = np.eye(size)[generator.integers(0, size, share)]
             if subject.entry.get("symmetric"):
@@ -112,7 +114,7 @@ def _unbounded(subject, full, generator, held_out):
         base = generator.normal(size=full)
         scale = 10.0 ** generator.uniform(-3.0, 3.0, column)
     if subject.context == "matrix":
-        return base * np.minimum(scale, 10.0 ** 1.5)
+        return base * np.minimum(scale, 10.0**1.5)
     kind = generator.random(column)
     usual = base * scale
     # Rows over the whole range of the precision, rows of one sign, rows of nearly equal elements,
@@ -132,6 +134,7 @@ def _unbounded(subject, full, generator, held_out):
 def _positive_definite(precision, matrices):
     size = matrices.shape[-1]
     product = matrices @ np.swapaxes(matrices, -1, -2) / size
-    rounded = precision.round(product + 0.05 * np.eye(size) * np.abs(product).max(
-        axis=(-1, -2), keepdims=True))
+    rounded = precision.round(
+        product + 0.05 * np.eye(size) * np.abs(product).max(axis=(-1, -2), keepdims=True)
+    )
     return np.tril(rounded) + np.swapaxes(np.tril(rounded, -1), -1, -2)

@@ -37,7 +37,8 @@ class Regions:
             # Where people compute: quarters up to a thousand, with jitter, and whole numbers.
             usual = np.arange(-1024.0, 1024.25, 0.25)
             jitter = generator.normal(size=density // 4) * 10.0 ** generator.uniform(
-                -3, 3, density // 4)
+                -3, 3, density // 4
+            )
             usual = precision.place(precision.round(np.concatenate([usual, jitter])))
             ends = np.array([-precision.last, precision.last, 0, 1, -1], dtype=np.int64)
             places = np.concatenate([steps.astype(np.int64), usual, usual - 1, usual + 1, ends])
@@ -114,8 +115,11 @@ def train(regions, generator, count):
     for _ in range(min(spread, 40)):
         reach = 2.0 ** generator.uniform(0, np.log2(float(precision.last)) - 1, len(points))
         side = np.where(generator.random(len(points)) < 0.5, -1.0, 1.0)
-        moved = np.clip(points.astype(np.float64) + side * reach, -float(precision.last),
-                        float(precision.last) * (1.0 - 1e-15))
+        moved = np.clip(
+            points.astype(np.float64) + side * reach,
+            -float(precision.last),
+            float(precision.last) * (1.0 - 1e-15),
+        )
         around.append(moved.astype(np.int64))
     drawn = precision.place(precision.drawn(generator, count, regions.low, regions.high))
     sizes = 10.0 ** generator.uniform(-3, 3, count // 2)

@@ -10,6 +10,7 @@ class Torch:
 
     def __init__(self):
         import torch
+
         torch.set_num_threads(1)
         self.module = torch
         self.version = torch.__version__
@@ -46,6 +47,7 @@ class TensorFlow:
 
     def __init__(self):
         import tensorflow as tf
+
         tf.config.threading.set_intra_op_parallelism_threads(1)
         tf.config.threading.set_inter_op_parallelism_threads(1)
         self.module = tf
@@ -66,6 +68,7 @@ class TensorFlow:
                 graph = tf.function(function, autograph=False).get_concrete_function(*some)
                 graphs[key] = graph
             return graph(*tensors)
+
         graphs = {}
         return call
 

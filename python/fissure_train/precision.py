@@ -14,12 +14,24 @@ OUTWARD, INWARD, UP, DOWN = range(4)
 class Precision:
     def __init__(self, name):
         self.name = name
-        self._bits, self._shift = {"float16": (16, 0), "bfloat16": (32, 16), "float32": (32, 0),
-                                   "float64": (64, 0)}[name]
-        self.last = {"float16": 0x7BFF, "bfloat16": 0x7F7F, "float32": 0x7F7FFFFF,
-                     "float64": 0x7FEFFFFFFFFFFFFF}[name]
-        self.first_normal = {"float16": 0x0400, "bfloat16": 0x0080, "float32": 0x00800000,
-                             "float64": 0x0010000000000000}[name]
+        self._bits, self._shift = {
+            "float16": (16, 0),
+            "bfloat16": (32, 16),
+            "float32": (32, 0),
+            "float64": (64, 0),
+        }[name]
+        self.last = {
+            "float16": 0x7BFF,
+            "bfloat16": 0x7F7F,
+            "float32": 0x7F7FFFFF,
+            "float64": 0x7FEFFFFFFFFFFFFF,
+        }[name]
+        self.first_normal = {
+            "float16": 0x0400,
+            "bfloat16": 0x0080,
+            "float32": 0x00800000,
+            "float64": 0x0010000000000000,
+        }[name]
         self.maximum = float(self.value(np.array([self.last]))[0])
         self.smallest_normal = float(self.value(np.array([self.first_normal]))[0])
         self.one = int(self.place(np.array([1.0]))[0])
@@ -55,8 +67,9 @@ class Precision:
 
     def round(self, values):
         """The nearest numbers of the type; beyond its range, its largest."""
-        values = np.clip(np.nan_to_num(np.asarray(values, dtype=np.float64)),
-                         -self.maximum, self.maximum)
+        values = np.clip(
+            np.nan_to_num(np.asarray(values, dtype=np.float64)), -self.maximum, self.maximum
+        )
         if self.name == "bfloat16":
             bits = values.astype(np.float32).view(np.int32).astype(np.int64)
             magnitude = ((bits & 0x7FFFFFFF) + 0x8000) >> 16
@@ -65,8 +78,9 @@ class Precision:
         if self.name == "float16":
             return values.astype(np.float16).astype(np.float64)
         if self.name == "float32":
-            return np.clip(values.astype(np.float32).astype(np.float64),
-                           -self.maximum, self.maximum)
+            return np.clip(
+                values.astype(np.float32).astype(np.float64), -self.maximum, self.maximum
+            )
         return values
 
     def drawn(self, generator, shape, lowest=None, highest=None):
@@ -76,8 +90,11 @@ class Precision:
         share = generator.random(shape)
         # In floats: the width of float64's places does not fit 64 bits.
         places = np.floor(float(lowest) + share * (float(highest) - float(lowest)))
-        return self.value(np.clip(places, float(lowest) * (1 - 1e-15),
-                                  float(highest) * (1 - 1e-15)).astype(np.int64))
+        return self.value(
+            np.clip(places, float(lowest) * (1 - 1e-15), float(highest) * (1 - 1e-15)).astype(
+                np.int64
+            )
+        )
 
 
 def between(low, high):

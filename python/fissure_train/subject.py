@@ -42,8 +42,9 @@ class Subject:
         self.oracles = list(entry["oracles"])
         self.function = _callable(library, entry["call"])
         # Formulas to compare with, by the name of their oracle.
-        self.references = dict((kind, _callable(library, text))
-                               for kind, text in entry.get("references", {}).items())
+        self.references = dict(
+            (kind, _callable(library, text)) for kind, text in entry.get("references", {}).items()
+        )
         self.own_oracle = None
         if entry.get("oracle_file"):
             self._read_oracle(entry["oracle_file"])
@@ -70,8 +71,10 @@ class Subject:
             self.entry["range"] = list(module.RANGE)
             found.append("range")
         if not found:
-            raise BadFunction("%s defines neither `oracle(inputs, output)` nor one of `rewrite`, "
-                              "`stable_algorithm`, `other_framework`, `RANGE`, `ORACLES`" % path)
+            raise BadFunction(
+                "%s defines neither `oracle(inputs, output)` nor one of `rewrite`, "
+                "`stable_algorithm`, `other_framework`, `RANGE`, `ORACLES`" % path
+            )
         self.oracles = list(dict.fromkeys(found))
 
     def moves(self):
@@ -109,7 +112,9 @@ class Subject:
         except BadFunction:
             raise
         except Exception as error:
-            raise Unsupported("%s: %s" % (type(error).__name__, str(error).split("\n")[0][:200])) from error
+            raise Unsupported(
+                "%s: %s" % (type(error).__name__, str(error).split("\n")[0][:200])
+            ) from error
 
     def failing(self, operands):
         """Per context: does an oracle fire?"""
@@ -118,7 +123,7 @@ class Subject:
         step = max(1, LARGEST_CALL // per_context)
         found = np.zeros(count, dtype=bool)
         for start in range(0, count, step):
-            found[start:start + step] = self._divided([o[start:start + step] for o in operands])
+            found[start : start + step] = self._divided([o[start : start + step] for o in operands])
         return found
 
     def _divided(self, operands):
@@ -132,8 +137,12 @@ class Subject:
             if count == 1:
                 return np.ones(1, dtype=bool)
             half = count // 2
-            return np.concatenate([self._divided([o[:half] for o in operands]),
-                                   self._divided([o[half:] for o in operands])])
+            return np.concatenate(
+                [
+                    self._divided([o[:half] for o in operands]),
+                    self._divided([o[half:] for o in operands]),
+                ]
+            )
 
     def _failing(self, operands):
         self.calls += 1
@@ -178,11 +187,13 @@ class Subject:
             return self._differs(numbers, self._rows(first(wide), count))
         if oracle == "own":
             answer = self.own_oracle(tensors, value)
-            answer = np.asarray(self.library.numbers(answer) if self.library.is_tensor(answer)
-                                else answer)
+            answer = np.asarray(
+                self.library.numbers(answer) if self.library.is_tensor(answer) else answer
+            )
             if answer.size % count:
-                raise BadFunction("the oracle returned %d answers for %d results"
-                                  % (answer.size, count))
+                raise BadFunction(
+                    "the oracle returned %d answers for %d results" % (answer.size, count)
+                )
             return (answer.reshape(count, -1) != 0).any(axis=1)
         reference = self.references.get(oracle)
         if reference is None:
@@ -207,8 +218,10 @@ class Subject:
     def _rows(self, value, count):
         numbers = self.library.numbers(value)
         if numbers.size % count or numbers.ndim == 0 or numbers.shape[0] != count:
-            raise BadFunction("the function does not answer per context: %d contexts, a result "
-                              "of shape %s" % (count, tuple(numbers.shape)))
+            raise BadFunction(
+                "the function does not answer per context: %d contexts, a result "
+                "of shape %s" % (count, tuple(numbers.shape))
+            )
         return numbers.reshape(count, -1)
 
 

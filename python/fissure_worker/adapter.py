@@ -99,6 +99,10 @@ class Adapter:
         """Does the object refuse arguments by position, whatever its signature says?"""
         return False
 
+    def has_state(self, path):
+        """Does the library say that calls of this path have a state that outlives them?"""
+        return False
+
     def signature(self, target):
         """An `inspect.Signature` for an object that Python itself knows none of, or None."""
         return None

@@ -48,9 +48,7 @@ class TensorflowAdapter(NumpyAdapter):
 
     def supported(self):
         return [
-            self.dtype_names[code]
-            for code in self.dtypes
-            if self.dtype_names[code] not in HANDLES
+            self.dtype_names[code] for code in self.dtypes if self.dtype_names[code] not in HANDLES
         ]
 
     def attach(self, arena):
@@ -94,9 +92,9 @@ class TensorflowAdapter(NumpyAdapter):
     def traced(self, target):
         function = self.library.function
         if isinstance(target, type):
-            return lambda *arguments, **keywords: function(
-                target(*arguments, **keywords)
-            ).get_concrete_function
+            return lambda *arguments, **keywords: (
+                function(target(*arguments, **keywords)).get_concrete_function
+            )
         return lambda *arguments, **keywords: function(target).get_concrete_function(
             *arguments, **keywords
         )
@@ -156,6 +154,14 @@ class TensorflowAdapter(NumpyAdapter):
                 # `isnan` knows bfloat16 and float8 only through the package that brought them.
                 value = value.astype("float32")
         return NumpyAdapter.leaf_has_nan(self, value)
+
+    def has_state(self, path):
+        from tensorflow.python.framework import op_def_registry
+
+        if ".raw_ops." not in path:
+            return False
+        definition = op_def_registry.get(path.rsplit(".", 1)[1])
+        return definition is not None and definition.is_stateful
 
     def has_nan(self, result):
         return contains_nan(result, self.leaf_has_nan, 4)

@@ -136,15 +136,18 @@ class Armed:
         """In a worker: hits go to the list of this slot, each with the journal's first word."""
         begin = slot * self.list_bytes
         self.list = (ctypes.c_uint64 * LIST_WORDS).from_buffer(self.hits, begin)
+        self.settled = ctypes.c_uint64.from_buffer(self.hits, begin + self.list_bytes - 8)
         self.first = address_of(self.hits) + begin + 8 * LIST_WORDS
         self.words[CURRENT] = address_of(journal)
         self.words[LIST] = address_of(self.hits) + begin
 
     def rearm(self):
-        """Every block counts again: another API runs from here on."""
+        """Blocks count again: all of them when another API runs from here on, otherwise those behind the part of the
+        list that is settled (its length is the last word)."""
         count = min(self.list[0], self.list[1])
-        self.list[0] = 0
-        self.again(self.first, count)
+        settled = min(self.settled.value, count)
+        self.list[0] = settled
+        self.again(self.first + settled * ENTRY_BYTES, count - settled)
 
 
 def arm(reply, descriptors):

@@ -93,6 +93,23 @@ def discovered(adapter, path):
     return text.encode("ascii")
 
 
+def examples(path):
+    """Calls that the documentation of a callable makes."""
+    try:
+        from fissure_worker.discover import description
+        from fissure_worker.discover.examples import examples_of
+
+        found = examples_of(path, description.find(path))
+    except BaseException:
+        found = []
+    text = json.dumps(found)
+    while len(text) > ANSWER_LIMIT:
+        # The longest says no more than the others.
+        found.remove(max(found, key=lambda one: len(json.dumps(one))))
+        text = json.dumps(found)
+    return text.encode("ascii")
+
+
 def neighbours(path):
     """Full names of the public members of the longest part of a path that exists."""
     parts = path.split(".")
@@ -120,6 +137,8 @@ def serve(adapter, channel):
         question, _, path = message.decode("utf-8").rpartition(" ")
         if question == "discover":
             channel.send(discovered(adapter, path))
+        elif question == "examples":
+            channel.send(examples(path))
         elif question == "neighbours":
             channel.send(neighbours(path))
         else:

@@ -28,6 +28,9 @@ INEXACT = {
     "complex128": Dtype(1.7976931348623157e308, 2.0**-1022, 2.0**-52, None, (1e-7, 1e-7)),
 }
 
+#: Whole numbers of every width; without `bool`, with which nothing is computed.
+INTEGERS = frozenset("int8 int16 int32 int64 uint8 uint16 uint32 uint64".split())
+
 
 def least_precise(names):
     """The facts of the least precise of some types; None without any that is inexact."""

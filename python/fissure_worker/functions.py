@@ -182,8 +182,9 @@ def source():
     for name in sorted(os.listdir(folder)):
         if name.endswith(".toml"):
             with open(os.path.join(folder, name), "rb") as stream:
-                for kind, rows in tomllib.load(stream).items():
-                    data[kind].extend(rows)
+                read = tomllib.load(stream)
+            for kind, rows in data.items():
+                rows.extend(read.get(kind, ()))
     return data
 
 

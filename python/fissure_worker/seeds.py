@@ -54,7 +54,17 @@ class NotPlain(Exception):
 
 
 #: Asked in this order, as far as an operator supports them.
-DTYPES = ("float32", "int64", "float64", "complex64", "bool", "bfloat16", "float16", "uint8", "int32")
+DTYPES = (
+    "float32",
+    "int64",
+    "float64",
+    "complex64",
+    "bool",
+    "bfloat16",
+    "float16",
+    "uint8",
+    "int32",
+)
 
 
 class Writer:
@@ -83,7 +93,7 @@ class Writer:
         if isinstance(value, bool):
             return {"bool": value}
         if isinstance(value, int):
-            small = -(2 ** 63) <= value < 2 ** 63
+            small = -(2**63) <= value < 2**63
             return {"int": value if small else str(value)}
         if isinstance(value, float):
             return {"float": value if value - value == 0 else str(value)}

@@ -58,7 +58,9 @@ def orchestrator():
 
 def system(number, *arguments):
     """A system call by number, of x86-64."""
-    answer = LIBC.syscall(*[ctypes.c_long(it) if isinstance(it, int) else it for it in (number,) + arguments])
+    answer = LIBC.syscall(
+        *[ctypes.c_long(it) if isinstance(it, int) else it for it in (number,) + arguments]
+    )
     if answer < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return answer
@@ -385,7 +387,9 @@ def make_a_device_inside():
 
 @refused
 def write_from_a_child_outside():
-    subprocess.check_call([sys.executable, "-S", "-c", "open(%r, 'w')" % outside("new")], stderr=subprocess.DEVNULL)
+    subprocess.check_call(
+        [sys.executable, "-S", "-c", "open(%r, 'w')" % outside("new")], stderr=subprocess.DEVNULL
+    )
 
 
 @harmless

@@ -340,3 +340,18 @@ def refuses_an_index(x):
     if x == TRIGGER:
         raise IndexError("x is out of range, expected less than 7")
     return x
+
+
+SPOILT = []
+
+
+def spoil(x):
+    """Leaves the library in a state in which `spoilt` refuses everything."""
+    SPOILT.append(x)
+    return x
+
+
+def spoilt(x):
+    if SPOILT:
+        raise TypeError("'NoneType' object is not callable")
+    return x

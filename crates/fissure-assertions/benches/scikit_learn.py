@@ -24,7 +24,7 @@ def arrays(path):
     with open(path, "rb") as handle:
         data = handle.read()
     length = struct.unpack("<Q", data[:8])[0]
-    for name, entry in json.loads(data[8:8 + length]).items():
+    for name, entry in json.loads(data[8 : 8 + length]).items():
         if name == "__metadata__":
             continue
         begin, end = (8 + length + offset for offset in entry["data_offsets"])
@@ -54,7 +54,7 @@ def main():
             trained(RandomForestClassifier(100, random_state=0, n_jobs=2), data, True),
             trained(HistGradientBoostingClassifier(random_state=0), data, False),
         ]
-        name = os.path.basename(path)[:-len(".safetensors")]
+        name = os.path.basename(path)[: -len(".safetensors")]
         print("| %s | %s |" % (name, " | ".join(cells)), flush=True)
 
 

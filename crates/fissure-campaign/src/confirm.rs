@@ -1,19 +1,21 @@
-//! Findings are tried in a fresh process before they are reported.
+//! Findings are tried in fresh processes before they are reported.
 //!
-//! What is tried is the very script the user gets: a plain interpreter, the library, no Fissure.
-//! It runs on threads of its own, so that fuzzing goes on meanwhile.
+//! What is tried is the very script the user gets. All runs but the last are forks of the zygote,
+//! which has imported the library and run nothing; the last is a plain interpreter, without
+//! anything of Fissure. They run on threads of their own, so that fuzzing goes on meanwhile.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fissure_execute::ScriptOptions;
+use fissure_execute::{ForkedScripts, ScriptOptions, Spares};
 use fissure_model::{Finding, OutcomeKind};
-use fissure_triage::MemoryLimit;
+use fissure_triage::{MemoryLimit, ScriptRun};
 
-use crate::fresh::{Facts, facts, run_fresh, with_limit};
+use crate::fresh::{Facts, facts, run_fresh, script_run, with_limit};
 
 /// Time that a script has, beside that of its call, at the very least.
 const START: Duration = Duration::from_secs(5);
@@ -37,13 +39,17 @@ pub struct Confirmer {
     pending: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ConfirmOptions {
     pub python: PathBuf,
+    /// Where forked processes come from.
+    pub spares: Spares,
     pub script: ScriptOptions,
     /// Runs of each script; never fewer than three.
     pub runs: u32,
     pub threads: usize,
+    /// Where scripts are while they are tried: nowhere that a target may write to.
+    pub folder: PathBuf,
 }
 
 impl Confirmer {
@@ -105,6 +111,8 @@ fn work(
     options: &ConfirmOptions,
     known: &OnceLock<Facts>,
 ) {
+    // Without one every run is a plain interpreter: slower, nothing else.
+    let mut forked = options.spares.scripts().ok();
     loop {
         let job = match queue.lock() {
             Ok(queue) => queue.recv(),
@@ -119,19 +127,27 @@ fn work(
                 ..Facts::default()
             })
         });
+        let wanted = fissure_triage::runs(options.runs);
         let begin = Instant::now();
         finding.environment.clone_from(&known.environment);
         let script_options = limits(&finding, known, &options.script);
+        let mut runs = 0;
         let mut run = |script: &Path, limit: MemoryLimit| {
-            run_fresh(
-                &options.python,
-                script,
-                &with_limit(&script_options, limit)?,
-            )
+            runs += 1;
+            let limited = with_limit(&script_options, limit)?;
+            // With more memory than other workers have, or for the last time: as the user will.
+            let plain = limit == MemoryLimit::Larger || runs % wanted == 0;
+            let forked = forked.as_mut().filter(|_| !plain);
+            match forked.map(|forked| run_forked(forked, script, &limited)) {
+                Some(Ok(run)) => Ok(run),
+                // A zygote that is gone says nothing of the finding.
+                Some(Err(_)) | None => run_fresh(&options.python, script, &limited),
+            }
         };
-        let outcome = fissure_triage::confirm(&mut finding, &mut run, options.runs)
-            .map(|_| ())
-            .map_err(|error| with_causes(&error));
+        let outcome =
+            fissure_triage::confirm(&mut finding, &mut run, options.runs, &options.folder)
+                .map(|_| ())
+                .map_err(|error| with_causes(&error));
         let confirmed = Confirmed {
             at,
             finding,
@@ -142,6 +158,15 @@ fn work(
             return;
         }
     }
+}
+
+fn run_forked(
+    forked: &mut ForkedScripts,
+    script: &Path,
+    options: &ScriptOptions,
+) -> io::Result<ScriptRun> {
+    let run = forked.run(script, options).map_err(io::Error::other)?;
+    script_run(run)
 }
 
 fn with_causes(error: &dyn std::error::Error) -> String {

@@ -14,7 +14,11 @@ const LARGER: u64 = 2;
 
 /// Runs a script under its limits.
 pub fn run_fresh(python: &Path, script: &Path, options: &ScriptOptions) -> io::Result<ScriptRun> {
-    let run = run_script(python, script, options.clone()).map_err(io::Error::other)?;
+    script_run(run_script(python, script, options.clone()).map_err(io::Error::other)?)
+}
+
+/// What triage has to know of a run.
+pub fn script_run(run: fissure_execute::ScriptRun) -> io::Result<ScriptRun> {
     let end = match run.ended {
         Ended::Exit(code) => ScriptEnd::Exit(code),
         Ended::Signal(signal) => ScriptEnd::Signal(signal),

@@ -7,7 +7,7 @@
 //! oracle really costs decides how often it looks. Inputs of kinds that were chosen least come first.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fissure_model::{ConcreteInput, Execution};
@@ -22,12 +22,18 @@ const LEAST: u64 = 64;
 
 /// By the clock, those are spread over the first plain inputs, so that every API is reached soon: one
 /// of so many is judged.
-const SPREAD: u64 = 16;
+const SPREAD: u64 = 30;
 
-/// An oracle that takes longer than this for one input is expensive: it looks at few of the
-/// guaranteed inputs, and gets no more time than the others.
+/// An oracle that takes longer than this for one input, in the mean over all APIs, is expensive: it
+/// looks at few of the guaranteed inputs, one of so many plain ones, and gets no more time than the
+/// others.
 const EXPENSIVE: Duration = Duration::from_millis(6);
 const LEAST_EXPENSIVE: u64 = 4;
+const SPREAD_EXPENSIVE: u64 = 256;
+
+/// By the clock, an input whose plain call took longer than this is not judged: its oracles would
+/// make dozens of such calls, and another input asks the same questions for less.
+const SLOW: Duration = Duration::from_millis(50);
 
 /// What judging one input takes, before anything was judged.
 const GUESS: Duration = Duration::from_millis(8);
@@ -46,6 +52,29 @@ pub struct JudgingOptions {
     pub share: f64,
     /// Share of the workers' time, in place of `share`.
     pub time_share: Option<f64>,
+    /// What each oracle has cost over all APIs of the run, and for how many inputs: the same for
+    /// every clone.
+    pub costs: Arc<Mutex<HashMap<String, (u64, Duration)>>>,
+}
+
+/// An input that waits for its oracles.
+#[derive(Debug)]
+struct Waiting {
+    oracles: Arc<[String]>,
+    asked: bool,
+    /// Its place among all that were ever queued: the same in every run that ends by a count.
+    place: u64,
+    input: ConcreteInput,
+}
+
+/// Inputs that go to the same oracles.
+#[derive(Debug)]
+pub struct Chosen {
+    pub oracles: Arc<[String]>,
+    /// Their results called for these oracles: each input may be judged by the usual ones as well.
+    pub asked: bool,
+    pub places: Vec<u64>,
+    pub inputs: Vec<ConcreteInput>,
 }
 
 /// The judging of one API.
@@ -55,7 +84,9 @@ pub struct Judging {
     credit: f64,
     novelty: Novelty,
     asked: Novelty,
-    queue: VecDeque<(Arc<[String]>, ConcreteInput)>,
+    queue: VecDeque<Waiting>,
+    /// Places given in the queue so far.
+    queued: u64,
     /// Plain inputs, and inputs chosen, so far.
     plain: u64,
     chosen: u64,
@@ -75,6 +106,7 @@ impl Judging {
             novelty: Novelty::default(),
             asked: Novelty::default(),
             queue: VecDeque::new(),
+            queued: 0,
             plain: 0,
             chosen: 0,
             plain_time: Duration::ZERO,
@@ -86,6 +118,11 @@ impl Judging {
 
     pub fn is_on(&self) -> bool {
         !self.options.oracles.is_empty()
+    }
+
+    /// May an input be chosen whose plain call took so long?
+    pub fn wants(&self, call: Duration) -> bool {
+        self.is_on() && (self.options.time_share.is_none() || call <= SLOW)
     }
 
     /// Chooses from the accepted inputs of one batch of `calls` plain calls. Batches must come in
@@ -110,8 +147,7 @@ impl Judging {
             self.credit -= price;
             self.chosen += 1;
             self.novelty.choose(kind);
-            self.queue
-                .push_back((Arc::clone(&self.options.oracles), input));
+            self.queue(Arc::clone(&self.options.oracles), false, input);
         }
     }
 
@@ -139,7 +175,18 @@ impl Judging {
             let (inputs, time) = self.costs.entry(cost.oracle.clone()).or_default();
             *inputs += 1;
             *time += cost.duration;
+            let mut all = lock(&self.options.costs);
+            let (inputs, time) = all.entry(cost.oracle.clone()).or_default();
+            *inputs += 1;
+            *time += cost.duration;
         }
+    }
+
+    /// Does the oracle take long for an input, as far as is known?
+    fn is_expensive(&self, oracle: &str) -> bool {
+        let all = lock(&self.options.costs);
+        all.get(oracle)
+            .is_some_and(|(inputs, time)| time.div_f64((*inputs).max(1) as f64) > EXPENSIVE)
     }
 
     /// The oracles without those that have had more than their part of the time.
@@ -149,14 +196,21 @@ impl Judging {
         }
         let fair = self.judging_time.div_f64(oracles.len().max(1) as f64) * 2;
         let can = |name: &&String| {
-            let Some((inputs, time)) = self.costs.get(*name) else {
-                return true;
-            };
-            let expensive = time.div_f64((*inputs).max(1) as f64) > EXPENSIVE;
-            let least = if expensive { LEAST_EXPENSIVE } else { LEAST };
-            *inputs < least || *time <= fair
+            let none = (0, Duration::ZERO);
+            let (inputs, time) = *self.costs.get(*name).unwrap_or(&none);
+            if self.is_expensive(name) {
+                inputs < LEAST_EXPENSIVE.min(self.plain / SPREAD_EXPENSIVE)
+                    || (inputs > 0 && time <= fair)
+            } else {
+                inputs < LEAST || time <= fair
+            }
         };
-        oracles.iter().filter(can).cloned().collect()
+        let left: Arc<[String]> = oracles.iter().filter(can).cloned().collect();
+        // With expensive ones alone, the share of the time is limit enough.
+        if left.is_empty() {
+            return Arc::clone(oracles);
+        }
+        left
     }
 
     /// An input whose result calls for certain oracles whatever the credit.
@@ -164,37 +218,53 @@ impl Judging {
         let kind = kind(input);
         if self.asked.times_chosen(kind) < ASKED_PER_KIND {
             self.asked.choose(kind);
-            self.queue.push_back((oracles, input.clone()));
+            self.queue(oracles, true, input.clone());
         }
     }
 
     /// Judges this input with every oracle, without regard to credit.
     pub fn push(&mut self, input: ConcreteInput) {
-        self.queue
-            .push_back((Arc::clone(&self.options.oracles), input));
+        self.queue(Arc::clone(&self.options.oracles), false, input);
     }
 
-    /// Wanted inputs that wait for the same oracles.
-    pub fn next(
-        &mut self,
-        wanted: impl Fn(u64) -> bool,
-    ) -> Option<(Arc<[String]>, Vec<ConcreteInput>)> {
-        let mut batch: Option<(Arc<[String]>, Vec<ConcreteInput>)> = None;
-        while let Some((oracles, input)) = self.queue.pop_front() {
-            if !wanted(input.number) {
+    fn queue(&mut self, oracles: Arc<[String]>, asked: bool, input: ConcreteInput) {
+        let place = self.queued;
+        self.queued += 1;
+        self.queue.push_back(Waiting {
+            oracles,
+            asked,
+            place,
+            input,
+        });
+    }
+
+    /// Inputs that wait for the same oracles, without those that are `done` (number, whether it was
+    /// asked for, place).
+    pub fn next(&mut self, mut done: impl FnMut(u64, bool, u64) -> bool) -> Option<Chosen> {
+        let mut batch: Option<Chosen> = None;
+        while let Some(waiting) = self.queue.pop_front() {
+            if done(waiting.input.number, waiting.asked, waiting.place) {
                 continue;
             }
-            let (of, inputs) = batch.get_or_insert_with(|| (Arc::clone(&oracles), Vec::new()));
-            if *of != oracles {
-                self.queue.push_front((oracles, input));
+            let chosen = batch.get_or_insert_with(|| Chosen {
+                oracles: Arc::clone(&waiting.oracles),
+                asked: waiting.asked,
+                places: Vec::new(),
+                inputs: Vec::new(),
+            });
+            if (&chosen.oracles, chosen.asked) != (&waiting.oracles, waiting.asked) {
+                self.queue.push_front(waiting);
                 break;
             }
-            inputs.push(input);
-            if inputs.len() == BATCH {
+            chosen.places.push(waiting.place);
+            chosen.inputs.push(waiting.input);
+            if chosen.inputs.len() == BATCH {
                 break;
             }
         }
-        batch.map(|(oracles, inputs)| (self.affordable(&oracles), inputs))
+        let chosen = batch?;
+        let oracles = self.affordable(&chosen.oracles);
+        Some(Chosen { oracles, ..chosen })
     }
 
     pub fn is_empty(&self) -> bool {
@@ -205,6 +275,11 @@ impl Judging {
     pub fn clear(&mut self) {
         self.queue.clear();
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves sums that are still whole.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -232,13 +307,13 @@ mod tests {
             oracles: vec!["layout".to_owned()].into(),
             price: 10,
             share,
-            time_share: None,
+            ..JudgingOptions::default()
         })
     }
 
     fn chosen(judging: &mut Judging) -> Vec<u64> {
-        std::iter::from_fn(|| judging.next(|_| true))
-            .flat_map(|(_, inputs)| inputs)
+        std::iter::from_fn(|| judging.next(|_, _, _| false))
+            .flat_map(|chosen| chosen.inputs)
             .map(|input| input.number)
             .collect()
     }
@@ -274,7 +349,7 @@ mod tests {
         judging.offer(64, Duration::from_millis(1), inputs(0));
         assert_eq!(
             chosen(&mut judging).len(),
-            4,
+            3,
             "spread over the first inputs"
         );
         let costs = |millis: u64| {
@@ -285,14 +360,33 @@ mod tests {
             });
             execution
         };
-        let four = [costs(1), costs(1), costs(1), costs(1)];
-        judging.count(&four, Duration::from_millis(4));
+        let three = [costs(1), costs(1), costs(1)];
+        judging.count(&three, Duration::from_millis(3));
         judging.offer(64, Duration::from_millis(59), inputs(64));
         assert_eq!(
             chosen(&mut judging).len(),
-            56,
-            "60 ms at 1 ms each, 4 were spent"
+            57,
+            "60 ms at 1 ms each, 3 were spent"
         );
+    }
+
+    #[test]
+    fn an_oracle_that_was_expensive_elsewhere_waits_for_more_plain_inputs() {
+        let options = JudgingOptions {
+            oracles: vec!["layout".to_owned(), "meta".to_owned()].into(),
+            time_share: Some(0.5),
+            ..judging(0.0).options
+        };
+        let costs = (10, 10 * EXPENSIVE + Duration::from_millis(1));
+        lock(&options.costs).insert("meta".to_owned(), costs);
+        let mut judging = Judging::new(&options);
+        let inputs = (0..64).map(|n| input(n, "mean")).collect();
+        judging.offer(64, Duration::from_millis(1), inputs);
+        let oracles = judging.next(|_, _, _| false).unwrap().oracles;
+        assert_eq!(*oracles, ["layout".to_owned()]);
+        judging.plain = SPREAD_EXPENSIVE;
+        judging.push(input(64, "mean"));
+        assert_eq!(judging.next(|_, _, _| false).unwrap().oracles.len(), 2);
     }
 
     #[test]

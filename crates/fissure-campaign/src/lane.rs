@@ -1,26 +1,92 @@
 //! One API on its way through the pool.
 
-use std::collections::BTreeMap;
+mod end;
+mod judged;
+mod restored;
+mod turns;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use fissure_execute::Batch;
+use fissure_execute::{Batch, Hit};
 use fissure_generate::{Generator, Wish};
 use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, OutcomeKind, Spec};
 
 use crate::behaviour::Behaviour;
 use crate::clock::Clock;
+use crate::guide::{Block, Guide, Reached};
 use crate::judging::Judging;
 use crate::keep::Keeper;
 use crate::rejections::{BatchRejections, Rejections};
-use crate::restore::{RestoredBatch, RestoredLane};
+use crate::restore::RestoredLane;
 use crate::schedule::{LAG, batch_len};
 use crate::settled::{Outcomes, Settled};
 use crate::turn::Turn;
 use crate::{
     ApiSummary, BehaviourCounts, EndReason, OracleTally, Part, RunOptions, StoreError, Tally,
 };
+
+/// Places in the queue of judging that belong together when the simplest input of a failure is chosen.
+const PART_PLACES: u64 = 64;
+
+/// A part of an API's sequence: of the inputs in it that show a failure, the simplest is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequencePart {
+    Plain(u64),
+    Judged(u64),
+}
+
+impl SequencePart {
+    pub fn of_batch(index: u64) -> Self {
+        SequencePart::Plain(index / LAG)
+    }
+
+    /// As a number: what plain calls show comes before what oracles see.
+    pub fn rank(self) -> u64 {
+        match self {
+            SequencePart::Plain(part) => part,
+            SequencePart::Judged(part) => JUDGED | part,
+        }
+    }
+
+    pub fn from_rank(rank: u64) -> Self {
+        match rank & JUDGED {
+            0 => SequencePart::Plain(rank),
+            _ => SequencePart::Judged(rank & !JUDGED),
+        }
+    }
+}
+
+const JUDGED: u64 = 1 << 63;
+
+/// Inputs that were handed to the oracles.
+#[derive(Clone, Debug)]
+pub struct ForOracles {
+    /// Their results called for certain oracles.
+    pub asked: bool,
+    /// Numbers, and places in the queue of judging.
+    places: Vec<(u64, u64)>,
+}
+
+impl ForOracles {
+    /// The part of the sequence that an input belongs to.
+    pub fn part(&self, number: u64) -> SequencePart {
+        let place = self.places.iter().find(|(of, _)| *of == number);
+        SequencePart::Judged(place.map_or(0, |(_, place)| place / PART_PLACES))
+    }
+}
+
+/// Inputs that an API gets of this weight.
+pub fn share(inputs: Option<u64>, weight: f64) -> Option<u64> {
+    inputs.map(|inputs| (inputs as f64 * weight).ceil() as u64)
+}
+
+/// An outcome that counts as a hang.
+fn is_limit(kind: OutcomeKind) -> bool {
+    matches!(kind, OutcomeKind::Timeout | OutcomeKind::OutOfMemory)
+}
 
 pub struct Lane {
     pub api: Arc<Api>,
@@ -30,9 +96,14 @@ pub struct Lane {
     keeper: Option<Keeper>,
     /// `None` when inputs are not generated but judged again.
     generator: Option<Generator>,
+    /// Makes inputs of those that were kept.
+    guide: Option<Guide>,
     judging: Judging,
     /// Judging batches handed out and not back.
     judging_in_flight: u64,
+    /// Places in the queue of judging that are done, and the first that is not.
+    judged_places: BTreeSet<u64>,
+    next_place: u64,
     oracles: BTreeMap<String, OracleTally>,
     judged: u64,
     max_inputs: Option<u64>,
@@ -92,22 +163,17 @@ impl Lane {
             ..Lane::idle(api, options)
         };
         lane.rejections = Rejections::known(std::mem::take(&mut lane.restored.reasons));
+        for judged in std::mem::take(&mut lane.restored.judged) {
+            lane.restore_judged(judged);
+        }
         lane.take_share(weight);
         lane.clock = Clock::starting_at(lane.restored.spent());
         lane
     }
 
-    /// Others have their turns between those of this API, the first of which begins now.
-    pub fn take_turns(&mut self, weight: f64) {
-        self.turn = Some(Turn::first(weight));
-    }
-
-    /// Gives the API more or less than the usual.
-    fn take_share(&mut self, weight: f64) {
-        self.max_inputs = self
-            .max_inputs
-            .map(|inputs| (inputs as f64 * weight).ceil() as u64);
-        self.max_time = self.max_time.map(|time| time.mul_f64(weight));
+    /// Part of the inputs is made of those that were kept.
+    pub fn follow(&mut self, guide: Guide) {
+        self.guide = Some(guide);
     }
 
     /// Inputs are made by this generator from the batch `at` on, or from the next one. Gives the
@@ -138,8 +204,11 @@ impl Lane {
             tally: Tally::default(),
             keeper: None,
             generator: None,
+            guide: None,
             judging: Judging::new(&options.judging),
             judging_in_flight: 0,
+            judged_places: BTreeSet::new(),
+            next_place: 0,
             oracles: BTreeMap::new(),
             judged: 0,
             max_inputs: Some(0),
@@ -167,58 +236,6 @@ impl Lane {
             behaviour: Behaviour::default(),
             restored: RestoredLane::default(),
         }
-    }
-
-    fn turn_is_over(&mut self) -> bool {
-        let elapsed = self.clock.elapsed();
-        let turn = self.turn.as_mut();
-        turn.is_some_and(|turn| turn.follow(elapsed, self.next_number))
-    }
-
-    /// The user wants a pause, or its end.
-    pub fn pause(&mut self, pause: bool) {
-        if pause {
-            self.clock.stand_still();
-        } else {
-            self.clock.go_on();
-        }
-    }
-
-    /// The turn is over and nothing is under way.
-    pub fn is_waiting_for_turn(&self) -> bool {
-        self.end.is_none() && self.turn.as_ref().is_some_and(Turn::is_over) && self.is_idle()
-    }
-
-    /// Leaves the place to another API.
-    pub fn end_turn(&mut self) {
-        self.clock.stand_still();
-        let news = self.news();
-        if let Some(turn) = &mut self.turn {
-            turn.end(news);
-        }
-    }
-
-    /// Begins the next turn.
-    pub fn begin_turn(&mut self, full: Duration) {
-        self.clock.go_on();
-        if let Some(turn) = &mut self.turn {
-            turn.begin(self.clock.elapsed(), full);
-        }
-    }
-
-    /// Did its last turn show nothing new?
-    pub fn is_stale(&self) -> bool {
-        self.turn.as_ref().is_some_and(Turn::is_stale)
-    }
-
-    /// Grows with every reason for rejection and kind of outcome not met before, and when the kinds
-    /// of behaviour have become twice as many: single new ones come for ever.
-    fn news(&self) -> usize {
-        let outcomes = OutcomeKind::ALL
-            .iter()
-            .filter(|kind| self.tally.count(**kind) > 0);
-        let behaviours = self.reached().behaviours;
-        self.rejections.len() + outcomes.count() + behaviours.checked_ilog2().unwrap_or(0) as usize
     }
 
     /// Seconds under way.
@@ -267,8 +284,13 @@ impl Lane {
         }
         let generator = self.generator.as_mut()?;
         let first = self.next_number;
+        let guide = &mut self.guide;
         let inputs = (first..first + len)
-            .map(|number| generator.generate(number))
+            .map(|number| {
+                let guided = guide.as_mut();
+                let guided = guided.and_then(|guide| guide.propose(number, generator));
+                guided.unwrap_or_else(|| generator.generate(number))
+            })
             .collect();
         let index = self.next_batch;
         self.next_batch += 1;
@@ -286,20 +308,31 @@ impl Lane {
 
     /// Tells the generator of the next batch in the sequence, if it has come back.
     fn settle(&mut self) -> bool {
-        let Some((outcomes, wishes)) = self.settled.remove(&self.next_settled) else {
+        let Some(outcomes) = self.settled.remove(&self.next_settled) else {
             return false;
         };
+        let batch = self.next_settled;
         self.next_settled += 1;
         if let Some(generator) = &mut self.generator {
-            let mut wishes = wishes.iter().peekable();
-            for (number, accepted) in &outcomes {
+            let mut wishes = outcomes.wishes.iter().peekable();
+            let guide = self.guide.as_ref();
+            for (number, accepted) in &outcomes.accepted {
                 let asked = wishes.next_if(|(asking, _)| asking == number);
                 let asked = asked.map_or(&[][..], |(_, asked)| asked);
-                // What an earlier generator made is nothing to this one.
-                if *number >= self.generated_from {
+                // What an earlier generator made, or another source, is nothing to this one.
+                let guided = guide.is_some_and(|guide| guide.is_own(*number));
+                if *number >= self.generated_from && !guided {
                     generator.observe_reason(*number, *accepted, asked);
                 }
             }
+        }
+        if let Some(guide) = &mut self.guide {
+            let numbers: Vec<u64> = outcomes
+                .accepted
+                .iter()
+                .map(|(number, _)| *number)
+                .collect();
+            guide.settle(batch, &numbers, outcomes.reached);
         }
         true
     }
@@ -307,10 +340,11 @@ impl Lane {
     /// Tells judging what came back, in the order of the sequence: what it chooses does not steer
     /// generation, so it need not wait for the point at which feedback enters.
     fn offer(&mut self, index: u64, mut settled: Settled) {
-        let told = (
-            std::mem::take(&mut settled.outcomes),
-            std::mem::take(&mut settled.wishes),
-        );
+        let told = Outcomes {
+            accepted: std::mem::take(&mut settled.outcomes),
+            wishes: std::mem::take(&mut settled.wishes),
+            reached: std::mem::take(&mut settled.reached),
+        };
         self.settled.insert(index, told);
         self.unjudged.insert(index, settled);
         while let Some(settled) = self.unjudged.remove(&self.next_judged) {
@@ -323,51 +357,6 @@ impl Lane {
         }
     }
 
-    /// Inputs for the oracles, if any wait.
-    pub fn next_judging(&mut self) -> Option<Batch> {
-        if self.is_cut_short() {
-            self.judging.clear();
-        }
-        if self.part == Part::Fuzz {
-            // Chosen again, by the same rules, when the oracles have their turn.
-            self.judging.clear();
-            return None;
-        }
-        let judged = &self.restored.judged;
-        let (oracles, inputs) = self.judging.next(|number| !judged.contains(&number))?;
-        self.judging_in_flight += 1;
-        Some(Batch {
-            id: 0,
-            api: self.api.clone(),
-            check_nan: false,
-            oracles,
-            inputs,
-            abandoned: self.abandoned.clone(),
-        })
-    }
-
-    /// Counts a batch of judged inputs that came back.
-    pub fn complete_judging(&mut self, executions: &[Execution], busy: Duration) {
-        self.judging_in_flight -= 1;
-        self.judged += executions.len() as u64;
-        self.busy += busy;
-        self.judging.count(executions, busy);
-        self.elapsed = self.clock.elapsed();
-        for execution in executions {
-            for cost in &execution.oracle_costs {
-                let tally = self.oracles.entry(cost.oracle.clone()).or_default();
-                tally.inputs += 1;
-                tally.time += cost.duration;
-            }
-            for report in &execution.reports {
-                self.oracles
-                    .entry(report.oracle.clone())
-                    .or_default()
-                    .reports += 1;
-            }
-        }
-    }
-
     /// Counts and records a batch that came back. Batches may come back in any order; the generator
     /// hears of each when the batch [`LAG`] after it is generated, never earlier.
     pub fn complete(
@@ -375,10 +364,13 @@ impl Lane {
         index: u64,
         inputs: Vec<ConcreteInput>,
         executions: &[Execution],
+        hits: &[Hit],
         busy: Duration,
     ) -> Result<(), StoreError> {
         let mut settled = Settled::with_capacity(executions.len());
-        for (input, execution) in inputs.into_iter().zip(executions) {
+        let guide = self.guide.as_ref();
+        let mut blocks = guide.map_or_else(Default::default, |guide| guide.matters(hits));
+        for (at, (input, execution)) in (0..).zip(inputs.into_iter().zip(executions)) {
             if let Some(keeper) = &mut self.keeper {
                 keeper.keep(&self.api, &input, execution)?;
             }
@@ -395,87 +387,26 @@ impl Lane {
                     settled.read(&input, &exception.message);
                 }
             }
-            settled.add(&self.api, input, kind, self.judging.is_on());
+            if let Some(blocks) = blocks.remove(&at) {
+                settled.reached.push(Reached {
+                    input: input.clone(),
+                    kind,
+                    blocks,
+                });
+            }
+            let judging = self.judging.wants(execution.duration);
+            settled.add(&self.api, input, kind, judging);
         }
         if let Some(keeper) = &mut self.keeper {
             keeper.flush()?;
         }
+        self.flush_corpus()?;
         self.busy += busy;
         self.elapsed = self.clock.elapsed();
         settled.busy = busy;
         self.offer(index, settled);
         self.completed += 1;
         Ok(())
-    }
-
-    /// The outcomes of this batch, if an earlier process ran it.
-    pub fn take_restored(&mut self, index: u64) -> Option<RestoredBatch> {
-        self.restored.batches.remove(&index)
-    }
-
-    /// Counts a batch that an earlier process ran.
-    pub fn complete_restored(
-        &mut self,
-        index: u64,
-        inputs: Vec<ConcreteInput>,
-        batch: &RestoredBatch,
-    ) {
-        let mut settled = Settled::with_capacity(inputs.len());
-        for (input, kind) in inputs.into_iter().zip(&batch.outcomes) {
-            self.tally.add(*kind, &input.intent);
-            self.behaviour.observe(&input, *kind);
-            settled.add(&self.api, input, *kind, self.judging.is_on());
-        }
-        settled.wishes = batch.wishes.clone();
-        self.rejections.restore(&batch.rejections);
-        settled.busy = Duration::try_from_secs_f64(batch.busy).unwrap_or_default();
-        self.busy += settled.busy;
-        self.offer(index, settled);
-        self.completed += 1;
-    }
-
-    /// Counts an input that ran into a limit; after too many, the rest of the API is not wanted.
-    pub fn count_hang(&mut self) {
-        self.hangs += 1;
-        if let Some(turn) = &mut self.turn {
-            // It took as long as the turns of many others.
-            turn.cut_short();
-        }
-        if self.hangs >= self.max_hangs {
-            self.end.get_or_insert(EndReason::TooManyHangs);
-            self.abandoned.store(true, Ordering::Relaxed);
-        }
-    }
-
-    pub fn interrupt(&mut self) {
-        self.end.get_or_insert(EndReason::Interrupted);
-    }
-
-    /// The time of the whole run is up: what has not been handed out is no longer wanted.
-    pub fn expire(&mut self) {
-        self.end = Some(match self.end {
-            Some(EndReason::Interrupted) => EndReason::Interrupted,
-            _ => EndReason::TimeUp,
-        });
-        self.expired = true;
-    }
-
-    /// What has not been handed out is no longer wanted.
-    fn is_cut_short(&self) -> bool {
-        self.expired
-            || matches!(
-                self.end,
-                Some(EndReason::Interrupted | EndReason::TooManyHangs)
-            )
-    }
-
-    /// All that was generated has come back and nothing more will be generated.
-    pub fn is_finished(&self) -> bool {
-        self.end.is_some() && self.is_idle()
-    }
-
-    fn is_idle(&self) -> bool {
-        self.completed == self.next_batch && self.judging_in_flight == 0 && self.judging.is_empty()
     }
 
     pub fn summary(&self) -> ApiSummary {
@@ -485,6 +416,10 @@ impl Lane {
                 judged: self.judged,
                 oracles: self.oracles.clone(),
                 busy: self.busy,
+                end: match self.end {
+                    Some(EndReason::Interrupted) => EndReason::Interrupted,
+                    _ => fuzzed.end,
+                },
                 ..ApiSummary::clone(fuzzed)
             };
         }
@@ -508,7 +443,26 @@ impl Lane {
     /// What the rejections of a batch that came back and waits ask for.
     pub fn wishes(&self, index: u64) -> Vec<(u64, Vec<Wish>)> {
         let settled = self.settled.get(&index);
-        settled.map_or_else(Vec::new, |settled| settled.1.clone())
+        settled.map_or_else(Vec::new, |settled| settled.wishes.clone())
+    }
+
+    /// Blocks that guide, of a batch that came back and waits, by the number of their input.
+    pub fn blocks(&self, index: u64) -> Vec<(u64, Vec<Block>)> {
+        let reached = self.settled.get(&index).map(|settled| &settled.reached);
+        let each = |one: &Reached| (one.input.number, one.blocks.clone());
+        reached.map_or_else(Vec::new, |reached| reached.iter().map(each).collect())
+    }
+
+    /// Writes the inputs that guidance has kept.
+    fn flush_corpus(&mut self) -> Result<(), StoreError> {
+        let Some(guide) = &mut self.guide else {
+            return Ok(());
+        };
+        let path = guide
+            .path()
+            .map(std::path::Path::to_owned)
+            .unwrap_or_default();
+        guide.flush().map_err(StoreError::at("write", &path))
     }
 
     /// Reasons for rejection that were met since this was last asked.
@@ -522,7 +476,10 @@ impl Lane {
     }
 
     /// Ends the records of the API.
-    pub fn close(self) -> Result<(), StoreError> {
+    pub fn close(mut self) -> Result<(), StoreError> {
+        // What came back last was not heard of: nothing more was generated.
+        while self.settle() {}
+        self.flush_corpus()?;
         let (Some(keeper), Some(generator)) = (self.keeper, self.generator) else {
             return Ok(());
         };

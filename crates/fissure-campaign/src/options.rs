@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fissure_generate::GenerateOptions;
 
-use crate::JudgingOptions;
+use crate::{Corpus, JudgingOptions};
 
 #[derive(Clone, Debug)]
 pub struct RunOptions {
@@ -47,6 +47,10 @@ pub struct RunOptions {
     pub confirm_runs: u32,
     /// How the work is divided.
     pub division: Division,
+    /// Inputs that reach new blocks are kept, and changed further.
+    pub guide: bool,
+    /// Inputs that the run starts from.
+    pub corpus: Arc<Corpus>,
     /// Set from outside: nothing new is begun, and no time counts, until it is unset.
     pub pause: Arc<AtomicBool>,
 }

@@ -74,7 +74,7 @@ impl CampaignFolder {
         plan: &CampaignPlan,
         specs: &[Spec],
     ) -> Result<CampaignFolder, StoreError> {
-        fs::create_dir_all(path).map_err(StoreError::at("make", path))?;
+        crate::store::make_private(path).map_err(StoreError::at("make", path))?;
         let folder = CampaignFolder {
             path: path.to_owned(),
         };

@@ -1,12 +1,21 @@
 //! One line of a run's event log.
 
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fissure_generate::Wish;
 use fissure_model::OutcomeKind;
 use serde::{Deserialize, Serialize};
 
-use crate::{ApiSummary, BatchRejections, BehaviourCounts, RunHeader};
+use crate::{ApiSummary, BatchRejections, BehaviourCounts, OracleTally, RunHeader};
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
 
 /// What happened. `at` is the API's position in the run: overloads share a title.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,6 +69,12 @@ pub enum Record {
         /// What rejections ask for, by the number of their input: the next inputs depend on it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         wishes: Vec<(u64, Vec<Wish>)>,
+        /// Failures that known issues silenced.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        silenced: u64,
+        /// Where coverage guides: blocks (module, address) by the number of their input. The next inputs depend on it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        blocks: Vec<(u64, Vec<(u16, u32)>)>,
     },
     /// The oracles have looked at these inputs.
     Judged {
@@ -67,6 +82,26 @@ pub enum Record {
         api: String,
         numbers: Vec<u64>,
         reports: u64,
+        /// The results of these inputs called for certain oracles.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        asked: bool,
+        /// What each oracle did.
+        #[serde(default)]
+        oracles: BTreeMap<String, OracleTally>,
+        /// Seconds that a worker spent on it.
+        #[serde(default)]
+        busy: f64,
+        /// Inputs that ran into a limit.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        hangs: u64,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        silenced: u64,
+    },
+    /// The oracles look again at the inputs of these batches, named by their first number and whether
+    /// the oracles were called for: what was logged of them before does not count.
+    Again {
+        at: usize,
+        judged: Vec<(u64, bool)>,
     },
     /// A failure met for the first time; with seed and number it can be generated again.
     Seen {
@@ -74,6 +109,9 @@ pub enum Record {
         api: String,
         id: String,
         number: u64,
+        /// Oracles have met it, not a plain call.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        judging: bool,
     },
     /// A failure whose folder is written.
     Found {
@@ -137,6 +175,7 @@ impl Record {
             | Record::Rules { at, .. }
             | Record::Batch { at, .. }
             | Record::Judged { at, .. }
+            | Record::Again { at, .. }
             | Record::Seen { at, .. }
             | Record::Found { at, .. }
             | Record::Fuzzed { at, .. }

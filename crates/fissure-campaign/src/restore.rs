@@ -9,16 +9,20 @@ use fissure_generate::Wish;
 use fissure_model::OutcomeKind;
 
 use crate::event_log::{Damage, read_events_and_damage};
+use crate::guide::Block;
 use crate::record::{Record, outcome};
-use crate::{ApiSummary, EndReason};
+use crate::schedule::{LAG, batch_len};
+use crate::{ApiSummary, EndReason, OracleTally};
 
 /// What of a run need not be done again.
 #[derive(Debug, Default)]
 pub struct Restored {
-    lanes: HashMap<usize, RestoredLane>,
+    lanes: BTreeMap<usize, RestoredLane>,
     /// Findings and notes that are written: API, id, whether it is a note.
     pub found: Vec<(usize, String, bool)>,
     pub flaky: u64,
+    /// Failures that known issues silenced.
+    pub silenced: u64,
     /// Seconds that earlier processes were at work.
     pub seconds: f64,
     /// Parts of the log that cannot be read: what they told is done again.
@@ -30,8 +34,12 @@ pub struct Restored {
 pub struct RestoredLane {
     /// Outcomes of batches that came back, by index.
     pub batches: BTreeMap<u64, RestoredBatch>,
-    /// Numbers of inputs that the oracles have looked at.
-    pub judged: HashSet<u64>,
+    /// What the oracles have looked at.
+    pub judged: Vec<RestoredJudged>,
+    /// Numbers of those inputs, and whether their results called for the oracles.
+    pub judged_numbers: HashSet<(u64, bool)>,
+    /// What of it the oracles look at again ([`Record::Again`]).
+    pub judged_again: Vec<(u64, bool)>,
     /// The API was done.
     pub finished: Option<Box<ApiSummary>>,
     /// All its inputs had run, and the oracles had not looked at them.
@@ -53,14 +61,42 @@ pub struct RestoredBatch {
     pub rejections: Vec<(usize, u64)>,
     /// What rejections asked for.
     pub wishes: Vec<(u64, Vec<Wish>)>,
+    /// Blocks by the number of their input.
+    pub blocks: Vec<(u64, Vec<Block>)>,
+    silenced: u64,
+    /// Position in the log.
+    line: usize,
 }
 
-/// A failure that was seen and whose folder was not written when the process ended.
+/// A batch of inputs that the oracles have looked at.
+#[derive(Debug)]
+pub struct RestoredJudged {
+    pub numbers: Vec<u64>,
+    asked: bool,
+    pub oracles: BTreeMap<String, OracleTally>,
+    pub busy: f64,
+    pub hangs: u64,
+    silenced: u64,
+    line: usize,
+}
+
+/// A failure that was seen, and whose folder was not written, or only as it was, when the process
+/// ended. Nothing that came back before can have shown it.
 struct Unwritten {
     at: usize,
     number: u64,
-    /// All inputs had run before: an oracle has seen it.
     judging: bool,
+    line: usize,
+}
+
+impl RestoredJudged {
+    /// What tells it from others: its first number, and whether its oracles were called for.
+    fn key(&self) -> (u64, bool) {
+        (
+            self.numbers.first().copied().unwrap_or(u64::MAX),
+            self.asked,
+        )
+    }
 }
 
 impl RestoredBatch {
@@ -73,6 +109,31 @@ impl RestoredLane {
     /// Time it had been under way.
     pub fn spent(&self) -> Duration {
         Duration::try_from_secs_f64(self.spent).unwrap_or(Duration::ZERO)
+    }
+
+    /// Forgets batches that were cut short.
+    pub fn keep_whole(&mut self, max_inputs: Option<u64>) {
+        self.batches.retain(|index, batch| {
+            let left = max_inputs.map_or(u64::MAX, |max| max.saturating_sub(batch.first));
+            batch.outcomes.len() as u64 == batch_len(*index).min(left)
+        });
+    }
+
+    /// Forgets what has to be done again for a failure to be met as it was at first: everything since
+    /// that could show it earlier in the sequence, or simpler.
+    fn forget_since(&mut self, seen: &Unwritten) {
+        self.finished = None;
+        if seen.judging {
+            let judged = self.judged.extract_if(.., |judged| judged.line > seen.line);
+            self.judged_again.extend(judged.map(|judged| judged.key()));
+            return;
+        }
+        self.fuzzed = None;
+        let holding = |(_, batch): &(&u64, &RestoredBatch)| batch.holds(seen.number);
+        let index = self.batches.iter().find(holding).map(|(index, _)| *index);
+        let part = index.map_or(u64::MAX, |index| index / LAG);
+        self.batches
+            .retain(|index, batch| batch.line < seen.line || index / LAG > part);
     }
 
     /// Whether the outcome of this input is known.
@@ -94,7 +155,7 @@ impl Restored {
     fn of(records: Vec<Record>) -> Restored {
         let mut restored = Restored::default();
         let mut unwritten: HashMap<String, Unwritten> = HashMap::new();
-        for record in records {
+        for (line, record) in records.into_iter().enumerate() {
             match record {
                 Record::Batch {
                     at,
@@ -106,6 +167,8 @@ impl Restored {
                     spent,
                     rejections,
                     wishes,
+                    silenced,
+                    blocks,
                     ..
                 } => {
                     restored.seconds = restored.seconds.max(seconds);
@@ -121,6 +184,9 @@ impl Restored {
                             busy,
                             rejections: rejections.counts,
                             wishes,
+                            blocks,
+                            silenced,
+                            line,
                         };
                         let lane = restored.lane(at);
                         lane.spent = lane.spent.max(spent);
@@ -130,15 +196,43 @@ impl Restored {
                 Record::Rules { at, batch, .. } => {
                     restored.lane(at).rules_from.get_or_insert(batch);
                 }
-                Record::Judged { at, numbers, .. } => restored.lane(at).judged.extend(numbers),
-                Record::Seen { at, id, number, .. } => {
-                    let judging = restored.lane(at).fuzzed.is_some();
-                    let seen = Unwritten {
+                Record::Judged {
+                    at,
+                    numbers,
+                    asked,
+                    oracles,
+                    busy,
+                    hangs,
+                    silenced,
+                    ..
+                } => restored.lane(at).judged.push(RestoredJudged {
+                    numbers,
+                    asked,
+                    oracles,
+                    busy,
+                    hangs,
+                    silenced,
+                    line,
+                }),
+                Record::Again { at, judged, .. } => {
+                    let known = &mut restored.lane(at).judged;
+                    known.retain(|one| !judged.contains(&one.key()));
+                }
+                Record::Seen {
+                    at,
+                    id,
+                    number,
+                    judging,
+                    ..
+                } => {
+                    // Logs of earlier versions do not say it: all inputs had run before.
+                    let judging = judging || restored.lane(at).fuzzed.is_some();
+                    unwritten.entry(id).or_insert(Unwritten {
                         at,
                         number,
                         judging,
-                    };
-                    unwritten.insert(id, seen);
+                        line,
+                    });
                 }
                 Record::Found {
                     at,
@@ -148,9 +242,14 @@ impl Restored {
                     note,
                     ..
                 } => {
-                    unwritten.remove(&id);
                     restored.flaky += u64::from(!note && failures < runs);
-                    restored.found.push((at, id, note));
+                    // One that was written as it was when the process ended is met again.
+                    if runs > 0 || note {
+                        unwritten.remove(&id);
+                    }
+                    if !restored.found.iter().any(|(_, found, _)| *found == id) {
+                        restored.found.push((at, id, note));
+                    }
                 }
                 // What the user interrupted is not done.
                 Record::Finished { summary, .. } | Record::Fuzzed { summary, .. }
@@ -167,13 +266,16 @@ impl Restored {
             }
         }
         for seen in unwritten.into_values() {
-            let lane = restored.lane(seen.at);
-            lane.finished = None;
-            lane.judged.remove(&seen.number);
-            if !seen.judging {
-                lane.fuzzed = None;
-                lane.batches.retain(|_, batch| !batch.holds(seen.number));
-            }
+            restored.lane(seen.at).forget_since(&seen);
+        }
+        for lane in restored.lanes.values_mut() {
+            let judged = lane.judged.iter();
+            lane.judged_numbers = judged
+                .flat_map(|one| one.numbers.iter().map(|number| (*number, one.asked)))
+                .collect();
+            let batches: u64 = lane.batches.values().map(|batch| batch.silenced).sum();
+            let judged: u64 = lane.judged.iter().map(|judged| judged.silenced).sum();
+            restored.silenced += batches + judged;
         }
         restored
     }
@@ -215,6 +317,21 @@ mod tests {
             spent: 1.0,
             rejections: BatchRejections::default(),
             wishes: Vec::new(),
+            silenced: 0,
+            blocks: Vec::new(),
+        }
+    }
+
+    fn found(runs: u32) -> Record {
+        Record::Found {
+            at: 0,
+            api: "f".into(),
+            id: "f-crash-1".into(),
+            kind: OutcomeKind::Crash,
+            number: 1,
+            failures: runs,
+            runs,
+            note: false,
         }
     }
 
@@ -224,32 +341,91 @@ mod tests {
             api: "f".into(),
             id: format!("f-crash-{number}"),
             number,
+            judging: false,
         }
     }
 
     #[test]
     fn a_failure_that_was_seen_and_not_written_runs_again_with_its_batch() {
-        let found = Record::Found {
-            at: 0,
-            api: "f".into(),
-            id: "f-crash-1".into(),
-            kind: OutcomeKind::Crash,
-            number: 1,
-            failures: 3,
-            runs: 3,
-            note: false,
-        };
         let records = vec![
-            batch(0, 0, "ac"),
             seen(1),
-            batch(1, 2, "ca"),
+            batch(0, 0, "ac"),
             seen(2),
-            found,
+            batch(1, 2, "ca"),
+            found(3),
         ];
         let mut restored = Restored::of(records);
         let lane = restored.take(0);
         assert!(lane.holds(1) && !lane.holds(2) && !lane.holds(3));
         assert_eq!(restored.found, [(0, "f-crash-1".to_owned(), false)]);
+    }
+
+    #[test]
+    fn a_failure_that_was_written_and_never_tried_is_met_again() {
+        let records = vec![seen(1), batch(0, 0, "ac"), found(0)];
+        let mut restored = Restored::of(records);
+        assert!(!restored.take(0).holds(1));
+        assert_eq!(restored.found.len(), 1);
+    }
+
+    #[test]
+    fn what_came_later_in_the_same_part_of_the_sequence_runs_again_and_what_came_before_does_not() {
+        let last = LAG;
+        let records = vec![
+            batch(1, 8, "aaaaaaaa"),
+            seen(16),
+            batch(2, 16, "caaaaaaa"),
+            batch(0, 0, "aaaaaaaa"),
+            batch(last, 64, "caaaaaaa"),
+        ];
+        let lane = Restored::of(records).take(0);
+        let kept: Vec<u64> = lane.batches.keys().copied().collect();
+        assert_eq!(kept, [1, last]);
+    }
+
+    #[test]
+    fn oracles_look_again_at_what_came_after_a_failure_and_it_is_counted_once() {
+        let judged = |numbers: &[u64]| Record::Judged {
+            at: 0,
+            api: "f".into(),
+            numbers: numbers.to_vec(),
+            reports: 0,
+            asked: false,
+            oracles: BTreeMap::new(),
+            busy: 0.0,
+            hangs: 0,
+            silenced: 0,
+        };
+        let mut reported = seen(4);
+        if let Record::Seen { judging, .. } = &mut reported {
+            *judging = true;
+        }
+        let begin = [judged(&[1, 2]), reported, judged(&[4, 5])];
+        let lane = Restored::of(begin.to_vec()).take(0);
+        assert_eq!(lane.judged_numbers, HashSet::from([(1, false), (2, false)]));
+        assert_eq!(lane.judged_again, [(4, false)]);
+        let again = Record::Again {
+            at: 0,
+            judged: lane.judged_again,
+        };
+        let mut written = found(3);
+        if let Record::Found { id, .. } = &mut written {
+            *id = "f-crash-4".into();
+        }
+        let records = [begin.as_slice(), &[again, judged(&[4, 5]), written]].concat();
+        let lane = Restored::of(records).take(0);
+        let counted: usize = lane.judged.iter().map(|judged| judged.numbers.len()).sum();
+        assert_eq!(counted, 4);
+    }
+
+    #[test]
+    fn a_batch_that_was_cut_short_runs_again_unless_it_is_the_last() {
+        let records = vec![batch(0, 0, "aaaaaaaa"), batch(1, 8, "aaa")];
+        let mut lane = Restored::of(records).take(0);
+        lane.keep_whole(Some(11));
+        assert_eq!(lane.batches.len(), 2);
+        lane.keep_whole(None);
+        assert_eq!(lane.batches.len(), 1);
     }
 
     #[test]

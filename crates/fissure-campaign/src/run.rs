@@ -2,6 +2,7 @@
 
 mod batches;
 mod discovery;
+mod earlier;
 mod findings;
 mod fold;
 mod lanes;
@@ -9,7 +10,7 @@ mod learned;
 mod pace;
 mod triage;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,7 +28,6 @@ use crate::lane::Lane;
 use crate::learning::Learner;
 use crate::order::order;
 use crate::record::Record;
-use crate::replayer::{StoredFinding, stored_findings};
 use crate::restore::Restored;
 use crate::shrinker::{Shrinker, ShrinkerOptions};
 use crate::{
@@ -46,7 +46,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const TELLING: Duration = Duration::from_millis(200);
 
 /// How long a new failure waits for a simpler input to show it too.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
@@ -113,6 +113,8 @@ pub struct Campaign<'a> {
     pub shrink: Option<ShrinkerOptions>,
     /// How a finding's script is run.
     pub script: ScriptOptions,
+    /// Folders of the user's own packages.
+    pub folders: Vec<PathBuf>,
     pub options: &'a RunOptions,
     /// Who learns rules beside the run.
     pub learner: Option<Learner>,
@@ -136,9 +138,11 @@ impl Campaign<'_> {
     ) -> Result<RunSummary, CampaignError> {
         let confirmer = Confirmer::start(ConfirmOptions {
             python: self.pool.info().executable.clone(),
+            spares: self.pool.spares(),
             script: self.script.clone(),
             runs: self.options.confirm_runs,
             threads: self.options.workers,
+            folder: folder.confirming(),
         });
         let apis = self.source.apis(&self.pool.info().tensors);
         let restored = if self.options.resume {
@@ -179,6 +183,7 @@ impl Campaign<'_> {
             observer,
             known_issues: self.known_issues,
             script: self.script,
+            folders: self.folders,
             shrinker: self.shrink.map(Shrinker::start),
             confirmer,
             coverage: Coverage::new(&self.pool.info().modules),
@@ -199,6 +204,7 @@ impl Campaign<'_> {
             finished: Vec::new(),
             seen: Vec::new(),
             written: Vec::new(),
+            untried: BTreeMap::new(),
         };
         if run.options.resume {
             run.restore()?;
@@ -222,6 +228,7 @@ struct Run<'a> {
     observer: &'a mut dyn FnMut(RunEvent<'_>),
     known_issues: KnownIssues,
     script: ScriptOptions,
+    folders: Vec<PathBuf>,
     shrinker: Option<Shrinker>,
     confirmer: Confirmer,
     coverage: Coverage,
@@ -266,6 +273,8 @@ struct Run<'a> {
     seen: Vec<(usize, Instant, Signature)>,
     /// Findings that are written, with the APIs that are named in them beside their own.
     written: Vec<(Signature, PathBuf, usize)>,
+    /// Findings that an interrupted process wrote without having tried them, by id.
+    untried: BTreeMap<String, (usize, Finding)>,
     /// What an interrupted process had done.
     restored: Restored,
     /// What was found: a finding may be confirmed after its API is done.
@@ -297,62 +306,6 @@ struct Found {
 }
 
 impl Run<'_> {
-    /// Counts what an interrupted process had found.
-    fn restore(&mut self) -> Result<(), CampaignError> {
-        for damage in std::mem::take(&mut self.restored.damage) {
-            (self.observer)(RunEvent::Warning {
-                message: format!("{damage}; it is done again"),
-            });
-        }
-        self.summary.flaky = self.restored.flaky;
-        for stored in stored_findings(self.folder.path()).map_err(CampaignError::Finding)? {
-            let stored = stored.map_err(CampaignError::Finding)?;
-            self.collector.know(&stored.finding);
-            self.count_unlogged(&stored)?;
-        }
-        for (at, id, note) in std::mem::take(&mut self.restored.found) {
-            // The specs may have become fewer since.
-            let Some(found) = self.found.get_mut(at) else {
-                continue;
-            };
-            if note {
-                found.notes.push(id);
-                self.summary.notes += 1;
-            } else {
-                found.findings.push(id);
-                self.summary.findings += 1;
-            }
-        }
-        Ok(())
-    }
-
-    /// A finding whose folder was written in the moment the process ended: what is on disk counts.
-    fn count_unlogged(&mut self, stored: &StoredFinding) -> Result<(), CampaignError> {
-        let finding = &stored.finding;
-        let logged = &mut self.restored.found;
-        if logged.iter().any(|(_, id, _)| *id == finding.id) {
-            return Ok(());
-        }
-        let position = self
-            .apis
-            .iter()
-            .position(|api| api.path == finding.api.path && api.title == finding.api.title);
-        let Some(at) = position else { return Ok(()) };
-        logged.push((at, finding.id.clone(), finding.is_note()));
-        let record = found_record(at, finding);
-        if let Record::Found {
-            failures,
-            runs,
-            note: false,
-            ..
-        } = record
-        {
-            self.summary.flaky += u64::from(failures < runs);
-        }
-        self.folder.append(&record)?;
-        Ok(self.folder.sync()?)
-    }
-
     fn drive(&mut self) -> Result<RunSummary, CampaignError> {
         let mut cancelled = false;
         loop {
@@ -390,7 +343,7 @@ impl Run<'_> {
                 self.hand_out();
             }
             self.close_lanes()?;
-            self.confirm_seen(|_, since| since.elapsed() >= PATIENCE)?;
+            self.confirm_seen(Run::has_waited)?;
             let none_left =
                 self.waiting.is_empty() && self.parked.is_empty() && self.unlearned.is_empty();
             if none_left && self.lanes.is_empty() && self.in_flight.is_empty() {
@@ -408,10 +361,11 @@ impl Run<'_> {
             }
         }
         self.learner = None;
-        while self.triage(TICK)? {
-            self.watch_limit();
-            self.tick();
-        }
+        // What was met again is reported first: it is tried once.
+        self.finish_triage()?;
+        self.try_untried();
+        self.finish_triage()?;
+        self.count_untried();
         self.complete_aliases()?;
         self.fold_findings()?;
         self.tell_known_issues();
@@ -427,6 +381,14 @@ impl Run<'_> {
         self.coverage.save(self.folder.path())?;
         self.folder.write_summary(&self.summary)?;
         Ok(std::mem::take(&mut self.summary))
+    }
+
+    fn finish_triage(&mut self) -> Result<(), CampaignError> {
+        while self.triage(TICK)? {
+            self.watch_limit();
+            self.tick();
+        }
+        Ok(())
     }
 
     /// When the time for everything is up, nobody makes inputs smaller or tries scripts any more.

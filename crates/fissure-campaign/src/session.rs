@@ -137,9 +137,10 @@ pub struct Session {
     store: RunFolder,
     scratch: PathBuf,
     sandbox: SandboxOptions,
-    pool_options: PoolOptions,
     pool: Pool,
     script_path: String,
+    /// Folders of the user's own packages.
+    folders: Vec<PathBuf>,
     stop: Arc<AtomicBool>,
     begun: Instant,
 }
@@ -161,7 +162,7 @@ impl Session {
                 path: scratch.clone(),
                 source,
             })?;
-        let extra_path: Vec<PathBuf> = options
+        let folders: Vec<PathBuf> = options
             .pythonpath
             .iter()
             .map(|dir| {
@@ -169,7 +170,7 @@ impl Session {
                     .map_err(|_| SessionError::NoFolder(dir.clone()))
             })
             .collect::<Result<_, _>>()?;
-        let script_path = std::env::join_paths(&extra_path)
+        let script_path = std::env::join_paths(&folders)
             .ok()
             .and_then(|joined| joined.into_string().ok())
             .ok_or(SessionError::Path)?;
@@ -179,7 +180,7 @@ impl Session {
             cut_network: !options.no_sandbox,
         };
         let pool_options = PoolOptions {
-            extra_path,
+            extra_path: folders.clone(),
             imports: options.imports.clone(),
             environment: options.environment.clone(),
             workers: run.workers,
@@ -190,7 +191,7 @@ impl Session {
             coverage: options.coverage.clone(),
             ..PoolOptions::new(&options.python, &options.package, &scratch)
         };
-        let pool = Pool::start(pool_options.clone()).map_err(SessionError::Execute)?;
+        let pool = Pool::start(pool_options).map_err(SessionError::Execute)?;
         run.judging = can_run(&run.judging, &pool.info().obstacles);
         if run.resume {
             let before = RunFolder::read_header(&options.workdir)?;
@@ -209,9 +210,9 @@ impl Session {
             store,
             scratch,
             sandbox,
-            pool_options,
             pool,
             script_path,
+            folders,
             stop: Arc::clone(stop),
             begun,
         })
@@ -260,11 +261,10 @@ impl Session {
             deny_list: (!self.options.include_denied).then(DenyList::built_in),
             known_issues: self.options.known_issues.clone(),
             shrink: self.run.shrink_time.map(|time| ShrinkerOptions {
-                pool: PoolOptions {
-                    scratch: self.scratch.join("shrink"),
-                    coverage: None,
-                    ..self.pool_options.clone()
-                },
+                spares: self.pool.spares(),
+                threads: self.run.workers,
+                timeout: self.options.timeout,
+                oracles: Arc::clone(&self.run.judging.oracles),
                 budget: ShrinkBudget {
                     time,
                     ..ShrinkBudget::default()
@@ -272,6 +272,7 @@ impl Session {
                 stop: Arc::clone(&halt),
             }),
             script: self.script(&halt),
+            folders: self.folders.clone(),
             options: &self.run,
             learner: self.options.learning.take().map(Learning::start),
             rules_folder: self.options.rules_folder.clone(),
@@ -334,17 +335,19 @@ pub fn search_path<'a>(
     let modules: Vec<&str> = modules.into_iter().collect();
     // `src/` is where many projects keep their package.
     for folder in [current.to_owned(), current.join("src")] {
-        let holds = |module: &&str| {
-            let root = module.split('.').next().unwrap_or(module);
-            !root.is_empty()
-                && (folder.join(root).join("__init__.py").is_file()
-                    || folder.join(format!("{root}.py")).is_file())
-        };
-        if modules.iter().any(holds) && !path.contains(&folder) {
+        if modules.iter().any(|module| holds(&folder, module)) && !path.contains(&folder) {
             path.push(folder);
         }
     }
     path
+}
+
+/// Whether a module, or the package it belongs to, lies in a folder.
+pub(crate) fn holds(folder: &Path, module: &str) -> bool {
+    let root = module.split('.').next().unwrap_or(module);
+    !root.is_empty()
+        && (folder.join(root).join("__init__.py").is_file()
+            || folder.join(format!("{root}.py")).is_file())
 }
 
 /// Judging without the oracles that cannot run here, and without their price.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::guide::Reached;
 use fissure_generate::Wish;
 use fissure_model::{Api, ConcreteInput, OutcomeKind};
 
@@ -10,8 +11,13 @@ use fissure_model::{Api, ConcreteInput, OutcomeKind};
 const READ: usize = 24;
 
 /// What the generator is told of a batch: number and whether it was accepted, of every input, and
-/// what rejections ask.
-pub type Outcomes = (Vec<(u64, bool)>, Vec<(u64, Vec<Wish>)>);
+/// what rejections ask; and what guides by coverage.
+#[derive(Default)]
+pub struct Outcomes {
+    pub accepted: Vec<(u64, bool)>,
+    pub wishes: Vec<(u64, Vec<Wish>)>,
+    pub reached: Vec<Reached>,
+}
 
 /// What came back of a batch and waits for its turn in the sequence.
 pub struct Settled {
@@ -27,6 +33,8 @@ pub struct Settled {
     pub asking: Vec<(Arc<[String]>, ConcreteInput)>,
     /// What rejections ask for, by the number of their input.
     pub wishes: Vec<(u64, Vec<Wish>)>,
+    /// What guides by coverage.
+    pub reached: Vec<Reached>,
 }
 
 impl Settled {
@@ -38,6 +46,7 @@ impl Settled {
             accepted: Vec::new(),
             asking: Vec::new(),
             wishes: Vec::new(),
+            reached: Vec::new(),
         }
     }
 

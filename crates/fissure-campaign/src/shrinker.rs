@@ -1,15 +1,15 @@
 //! Findings are made small before they are tried in a fresh process.
 //!
-//! One thread with a worker of its own, started with the first finding: shrinking runs hundreds of
-//! inputs one after the other, and fuzzing goes on meanwhile.
+//! A few threads, each with a worker of its own from the zygote that fuzzing has started: shrinking
+//! runs hundreds of inputs one after the other, and fuzzing goes on meanwhile.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use fissure_execute::{Batch, Event, Pool, PoolOptions};
+use fissure_execute::{Batch, Event, Pool, Spares};
 use fissure_model::{Api, ConcreteInput, Execution, Finding, Intent, OutcomeKind, Spec};
 use fissure_solve::Checker;
 use fissure_triage::{Documented, Failure, ShrinkBudget, explain, shrink};
@@ -23,10 +23,16 @@ const PATIENCE_FACTOR: u32 = 20;
 /// of it, and the whole limit is what the small input has to exceed when it is confirmed.
 const HANG_SHARE: u32 = 5;
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ShrinkerOptions {
-    /// How workers are started; the number of workers is always one.
-    pub pool: PoolOptions,
+    /// Where workers come from.
+    pub spares: Spares,
+    /// Findings that are made small at a time.
+    pub threads: usize,
+    /// For one input.
+    pub timeout: Duration,
+    /// All that may report something of an input.
+    pub oracles: Arc<[String]>,
     pub budget: ShrinkBudget,
     /// Set from outside to leave findings as they are.
     pub stop: Arc<AtomicBool>,
@@ -63,7 +69,7 @@ type Job = (usize, Box<Finding>, Option<Box<Spec>>);
 pub struct Shrinker {
     jobs: Option<Sender<Job>>,
     events: Receiver<ShrinkEvent>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
     pending: usize,
 }
 
@@ -71,11 +77,17 @@ impl Shrinker {
     pub fn start(options: ShrinkerOptions) -> Self {
         let (jobs, queue) = channel();
         let (sender, events) = channel();
-        let thread = std::thread::spawn(move || work(&queue, &sender, &options));
+        let queue = Arc::new(Mutex::new(queue));
+        let threads = (0..options.threads.max(1))
+            .map(|_| {
+                let (queue, sender, options) = (queue.clone(), sender.clone(), options.clone());
+                std::thread::spawn(move || work(&queue, &sender, &options))
+            })
+            .collect();
         Shrinker {
             jobs: Some(jobs),
             events,
-            thread: Some(thread),
+            threads,
             pending: 0,
         }
     }
@@ -113,16 +125,23 @@ impl Shrinker {
 impl Drop for Shrinker {
     fn drop(&mut self) {
         self.jobs = None;
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             // A panic there has already lost only its own finding.
             let _ = thread.join();
         }
     }
 }
 
-fn work(queue: &Receiver<Job>, events: &Sender<ShrinkEvent>, options: &ShrinkerOptions) {
+fn work(queue: &Mutex<Receiver<Job>>, events: &Sender<ShrinkEvent>, options: &ShrinkerOptions) {
     let mut kept: Option<(Duration, Pool)> = None;
-    while let Ok((lane, mut finding, spec)) = queue.recv() {
+    loop {
+        let job = match queue.lock() {
+            Ok(queue) => queue.recv(),
+            Err(_) => return,
+        };
+        let Ok((lane, mut finding, spec)) = job else {
+            return;
+        };
         let id = finding.id.clone();
         let mut progress = |tried, steps| {
             let id = id.clone();
@@ -137,7 +156,7 @@ fn work(queue: &Receiver<Job>, events: &Sender<ShrinkEvent>, options: &ShrinkerO
                     pool,
                     &mut finding,
                     spec.as_deref(),
-                    &options.pool.oracles,
+                    &options.oracles,
                     options.budget,
                     &options.stop,
                     &mut progress,
@@ -165,23 +184,22 @@ fn pool_for<'a>(
     options: &ShrinkerOptions,
 ) -> Result<&'a Pool, String> {
     let timeout = match finding.verdict.kind {
-        OutcomeKind::Timeout => (options.pool.timeout / HANG_SHARE)
-            .clamp(PATIENCE.min(options.pool.timeout), options.pool.timeout),
+        OutcomeKind::Timeout => {
+            (options.timeout / HANG_SHARE).clamp(PATIENCE.min(options.timeout), options.timeout)
+        }
         // One of two limits, so that most findings share a pool.
         _ if finding.execution.duration * PATIENCE_FACTOR <= PATIENCE => {
-            options.pool.timeout.min(PATIENCE)
+            options.timeout.min(PATIENCE)
         }
-        _ => options.pool.timeout,
+        _ => options.timeout,
     };
     if kept.as_ref().is_none_or(|(limit, _)| *limit != timeout) {
-        // The old one ends first: two at once would need twice the memory.
+        // The old one ends first: it gives its place back.
         *kept = None;
-        let pool = Pool::start(PoolOptions {
-            workers: 1,
-            timeout,
-            ..options.pool.clone()
-        })
-        .map_err(|error| format!("failed to {error}"))?;
+        let pool = options
+            .spares
+            .pool(timeout)
+            .map_err(|error| format!("failed to {error}"))?;
         *kept = Some((timeout, pool));
     }
     let (_, pool) = kept.as_ref().expect("just put there");

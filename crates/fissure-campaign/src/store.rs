@@ -5,6 +5,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::record::{Record, Stamped};
 use crate::restore::Restored;
 
 const HEADER_FILE: &str = "run.json";
+const CONFIRMING: &str = "confirming";
 
 /// Version of the files in a run folder; raised when a reader of the old one would misread.
 pub const FORMAT: u32 = 2;
@@ -71,9 +73,14 @@ pub struct RunFolder {
 impl RunFolder {
     /// Opens (or makes) the folder, for this process alone.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        make_private(path).map_err(StoreError::at("make", path))?;
         let findings = path.join("findings");
         fs::create_dir_all(&findings).map_err(StoreError::at("make", &findings))?;
         let lock = lock(path)?;
+        // What a process left that was killed; nobody else writes here now.
+        fissure_triage::remove_unfinished(&findings)
+            .map_err(|error| StoreError::at("clear", &findings)(io::Error::other(error)))?;
+        remove(&path.join(CONFIRMING))?;
         let events = EventLog::open(path).map_err(StoreError::at("open", path))?;
         Ok(RunFolder {
             path: path.to_owned(),
@@ -95,6 +102,11 @@ impl RunFolder {
 
     pub fn findings(&self) -> PathBuf {
         self.path.join("findings")
+    }
+
+    /// Where scripts of findings are while they are tried.
+    pub(crate) fn confirming(&self) -> PathBuf {
+        self.path.join(CONFIRMING)
     }
 
     /// What an earlier process did in this folder.
@@ -133,6 +145,7 @@ impl RunFolder {
         })?;
         self.sync()?;
         self.write_json("summary.json", summary)?;
+        remove(&self.confirming())?;
         if summary.interrupted {
             return Ok(());
         }
@@ -148,6 +161,24 @@ impl RunFolder {
         fs::write(&temporary, text)
             .and_then(|()| fs::rename(&temporary, &path))
             .map_err(StoreError::at("write", &path))
+    }
+}
+
+/// Makes a folder that nobody else may look into: inputs and logs are the user's business. One that is
+/// there stays as it is.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+}
+
+fn remove(folder: &Path) -> Result<(), StoreError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::at("remove", folder)(error))
+        }
+        _ => Ok(()),
     }
 }
 

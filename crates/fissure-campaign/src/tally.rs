@@ -171,6 +171,11 @@ impl RunSummary {
         total
     }
 
+    /// Nothing can be said: every API was left out before its first input.
+    pub fn ran_nothing(&self) -> bool {
+        self.total().inputs == 0 && !self.skipped.is_empty() && !self.interrupted
+    }
+
     /// Counts per oracle over all APIs.
     pub fn oracles(&self) -> BTreeMap<&str, OracleTally> {
         let mut total: BTreeMap<&str, OracleTally> = BTreeMap::new();

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 /// Inputs of the first turn: all that is generated before feedback steers anything.
 pub const FIRST_INPUTS: u64 = 64;
-/// The first turn of an API whose calls are slow.
-const FIRST_TIME: Duration = Duration::from_secs(3);
+/// Bounds of the first turn's time, which ends that of an API whose calls are slow.
+const LEAST_FIRST: Duration = Duration::from_millis(40);
+const MOST_FIRST: Duration = Duration::from_secs(3);
 /// An API that showed nothing new in its last turn gets this part of a turn.
 const STALE: u32 = 4;
 
@@ -27,12 +28,12 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// The first turn.
-    pub fn first(weight: f64) -> Turn {
+    /// The first turn; `share` is what is there for it when all get the same.
+    pub fn first(weight: f64, share: Duration) -> Turn {
         Turn {
             weight,
             inputs: Some(FIRST_INPUTS),
-            time: FIRST_TIME,
+            time: share.clamp(LEAST_FIRST, MOST_FIRST),
             began: Duration::ZERO,
             over: false,
             news: 0,
@@ -84,7 +85,7 @@ mod tests {
     #[test]
     fn an_api_without_news_gets_a_shorter_turn_until_it_has_some() {
         let second = Duration::from_secs(1);
-        let mut turn = Turn::first(1.0);
+        let mut turn = Turn::first(1.0, second);
         assert!(
             !turn.follow(second / 8, FIRST_INPUTS - 1) && turn.follow(second / 8, FIRST_INPUTS)
         );

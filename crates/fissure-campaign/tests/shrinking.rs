@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fissure_campaign::{ShrinkEvent, Shrinker, ShrinkerOptions};
-use fissure_execute::PoolOptions;
+use fissure_execute::{Pool, PoolOptions};
 use fissure_model::{
     Api, Argument, ConcreteInput, Confidence, Execution, Finding, Intent, Outcome, OutcomeKind,
     Passing, Value, Verdict,
@@ -63,12 +63,20 @@ fn finding(x: i128) -> Finding {
     }
 }
 
-fn shrinker(scratch: &Path, stopped: bool) -> Shrinker {
+fn planted(scratch: &Path) -> Pool {
+    Pool::start(PoolOptions {
+        extra_path: vec![fissure_testing::root().join("testdata/planted")],
+        ..PoolOptions::new("python3", "planted", scratch)
+    })
+    .unwrap()
+}
+
+fn shrinker(pool: &Pool, stopped: bool) -> Shrinker {
     Shrinker::start(ShrinkerOptions {
-        pool: PoolOptions {
-            extra_path: vec![fissure_testing::root().join("testdata/planted")],
-            ..PoolOptions::new("python3", "planted", scratch)
-        },
+        spares: pool.spares(),
+        threads: 1,
+        timeout: Duration::from_secs(10),
+        oracles: Arc::default(),
         budget: ShrinkBudget::default(),
         stop: Arc::new(AtomicBool::new(stopped)),
     })
@@ -91,7 +99,8 @@ fn done(shrinker: &mut Shrinker) -> (Finding, Result<u64, String>, u64) {
 #[test]
 fn a_crash_is_made_small_and_explained_and_its_first_input_kept() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut shrinker = shrinker(scratch.path(), false);
+    let pool = planted(scratch.path());
+    let mut shrinker = shrinker(&pool, false);
     // As a worker's log tells it: the frames of the first run are part of what is looked for.
     let mut crash = finding(7);
     crash.execution.log = first_log(scratch.path());
@@ -117,12 +126,8 @@ fn a_crash_is_made_small_and_explained_and_its_first_input_kept() {
 
 /// What a worker writes when the layer crashes.
 fn first_log(scratch: &Path) -> Option<String> {
-    use fissure_execute::{Batch, Event, Pool};
-    let pool = Pool::start(PoolOptions {
-        extra_path: vec![fissure_testing::root().join("testdata/planted")],
-        ..PoolOptions::new("python3", "planted", scratch.join("first"))
-    })
-    .unwrap();
+    use fissure_execute::{Batch, Event};
+    let pool = planted(&scratch.join("first"));
     let Finding { api, input, .. } = finding(7);
     pool.submit(Batch {
         id: 0,
@@ -142,7 +147,8 @@ fn first_log(scratch: &Path) -> Option<String> {
 #[test]
 fn a_finding_that_does_not_fail_again_or_is_no_longer_wanted_stays_as_it_is() {
     let scratch = tempfile::tempdir().unwrap();
-    let mut again = shrinker(scratch.path(), false);
+    let pool = planted(scratch.path());
+    let mut again = shrinker(&pool, false);
     again.submit(0, Box::new(finding(8)), None);
     let (same, outcome, _) = done(&mut again);
     assert!(
@@ -151,7 +157,7 @@ fn a_finding_that_does_not_fail_again_or_is_no_longer_wanted_stays_as_it_is() {
     );
     assert_eq!(same, finding(8));
 
-    let mut stopped = shrinker(scratch.path(), true);
+    let mut stopped = shrinker(&pool, true);
     stopped.submit(0, Box::new(finding(7)), None);
     let (same, outcome, _) = done(&mut stopped);
     assert_eq!(outcome, Err("the run was stopped".to_owned()));

@@ -1,6 +1,7 @@
 //! What was found in a file, kept by the file's fingerprint: half a gigabyte of code is swept once.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::CoverageError;
@@ -46,7 +47,12 @@ pub fn save(
     blocks: &[u32],
 ) -> Result<(), CoverageError> {
     let path = file(folder, build_id);
-    fs::create_dir_all(folder).map_err(CoverageError::write(folder))?;
+    // Whoever can write there decides what is armed: nobody else may.
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(CoverageError::write(folder))?;
     let mut bytes = MAGIC.to_vec();
     let mut push = |word: u32| bytes.extend_from_slice(&word.to_le_bytes());
     push(functions.len() as u32);

@@ -1,7 +1,8 @@
 //! What the worker says about a callable (`fissure_worker.discover.describe`).
 
+use fissure_model::Value;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value as Json;
 
 /// Everything that is known of one callable.
@@ -65,6 +66,7 @@ pub struct TypeDescription {
     pub sort: String,
     pub of: Option<Box<TypeDescription>>,
     pub length: Option<usize>,
+    pub min_length: Option<usize>,
     pub dtypes: Option<Vec<String>>,
     pub ndim: Option<Vec<u32>>,
     pub min_ndim: Option<u32>,
@@ -79,6 +81,16 @@ pub struct TypeDescription {
     pub shapes: Vec<String>,
     /// Of an object: the class to construct, by its path.
     pub instance: Option<String>,
+    /// Of an object: ready ones, tried when they were described.
+    #[serde(deserialize_with = "readable")]
+    pub values: Vec<Value>,
+}
+
+/// Values that are not understood are left out.
+fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Value>, D::Error> {
+    let values = Vec::<Json>::deserialize(deserializer)?;
+    let read = |value| serde_json::from_value(value).ok();
+    Ok(values.into_iter().filter_map(read).collect())
 }
 
 /// What holds between parameters.

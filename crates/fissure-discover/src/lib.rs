@@ -6,6 +6,7 @@
 //! generator and are never checked, so that a wrong one costs some rejected inputs and nothing more.
 
 mod description;
+mod example;
 mod param;
 mod public;
 mod signature;
@@ -15,6 +16,7 @@ mod suggest;
 pub use description::{
     Description, Evidence, FormDescription, ParamDescription, Relation, TypeDescription,
 };
+pub use example::with_examples;
 pub use public::{Answer, PublicName, Question};
 pub use signature::from_signature;
 pub use spec::{signature_of, spec_of, without_tensors};

@@ -127,6 +127,8 @@ fn hints_of(described: &ParamDescription, axis_of: Option<&str>) -> ParamHints {
             }
         }
         hints.length = hints.length.or(kind.length);
+        let least = kind.min_length.filter(|least| *least > 0);
+        hints.least_length = hints.least_length.or(least);
     }
     hints.kinds.dedup();
     hints.stated = !hints.kinds.is_empty();
@@ -150,7 +152,10 @@ fn kind_of(described: &TypeDescription) -> Option<Kind> {
         "complex" => Kind::Complex,
         "bool" => Kind::Bool,
         "string" => Kind::Text,
-        "dtype" => Kind::Dtype,
+        "dtype" => match ready_dtypes(described) {
+            dtypes if dtypes.is_empty() => Kind::Dtype,
+            dtypes => Kind::Ready(dtypes),
+        },
         "device" => Kind::Device,
         "layout" => Kind::Layout,
         "memory_format" => Kind::MemoryFormat,
@@ -165,6 +170,9 @@ fn kind_of(described: &TypeDescription) -> Option<Kind> {
             Value::Bytes(b"abc".to_vec()),
             Value::Bytes(Vec::new()),
         ]),
+        "object" | "module" | "optimizer" if !described.values.is_empty() => {
+            Kind::Ready(described.values.clone())
+        }
         "object" => {
             let members = described.choices.iter().filter_map(|path| path.as_str());
             let mut values: Vec<Value> =
@@ -184,6 +192,15 @@ fn kind_of(described: &TypeDescription) -> Option<Kind> {
         ]),
         _ => return None,
     })
+}
+
+/// The dtypes that a parameter may be, where that is told.
+fn ready_dtypes(described: &TypeDescription) -> Vec<Value> {
+    let names = described.dtypes.iter().flatten();
+    names
+        .filter_map(|name| parse_library_dtype(name))
+        .map(Value::Dtype)
+        .collect()
 }
 
 fn slice(parts: [Option<i128>; 3]) -> Value {

@@ -38,6 +38,7 @@ pub fn spec_of(api: &Api, description: &Description) -> Option<Spec> {
         source: None,
         rules: None,
         forms: forms.collect(),
+        examples: Vec::new(),
     })
 }
 

@@ -9,7 +9,7 @@ use crate::{
     EnvironmentError, Requirement, Store, Surroundings,
     installer::{self, Installer},
     interpreter::{self, Interpreter},
-    make, process, uv_tool,
+    library, make, process, uv_tool,
 };
 
 /// The first import from a cold disk takes a minute on a slow machine.
@@ -21,9 +21,47 @@ pub fn try_import(
     python: &Path,
     package: &str,
 ) -> Result<Duration, String> {
+    try_script(surroundings, python, package, "")
+}
+
+/// The same, and uses what workers and oracles need of it.
+pub(crate) fn try_parts(
+    surroundings: &Surroundings,
+    python: &Path,
+    package: &str,
+) -> Result<Duration, String> {
+    let parts = library::parts_of(package);
+    let load = "
+import importlib
+import importlib.util
+
+
+def load(*names):
+    for name in names:
+        try:
+            known = importlib.util.find_spec(name)
+        except ImportError:
+            # A package of it is not in this release.
+            known = None
+        if known is not None:
+            importlib.import_module(name)
+
+";
+    try_script(surroundings, python, package, &format!("{load}{parts}"))
+}
+
+fn try_script(
+    surroundings: &Surroundings,
+    python: &Path,
+    package: &str,
+    then: &str,
+) -> Result<Duration, String> {
     let mut command = surroundings.command(python);
     // Without the current folder, which may hold a folder named like the library.
-    let script = format!("import sys; sys.path[:] = filter(None, sys.path); import {package}");
+    let script = format!(
+        "import sys\nsys.path[:] = filter(None, sys.path)\nimport {package}\n\
+         library = sys.modules['{package}']\n{then}"
+    );
     command.args(["-c", &script]);
     let started = Instant::now();
     let finished =

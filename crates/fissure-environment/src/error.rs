@@ -108,6 +108,9 @@ pub enum EnvironmentError {
     #[error("the environment `{name}` is being made by another process right now")]
     Busy { name: String },
 
+    #[error("the environment `{name}` is in use by {process}: wait for it, or end it")]
+    InUse { name: String, process: String },
+
     #[error(
         "the user's home folder is not known: {0}\n\nset FISSURE_HOME to the folder for Fissure's environments"
     )]

@@ -19,6 +19,7 @@ use crate::{
     failure::Failure,
     index,
     interpreter::Interpreter,
+    pins,
     process::{self, Event, Finished},
 };
 
@@ -119,21 +120,27 @@ impl Installer {
         packages: &[String],
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Failure> {
-        let command = match self {
+        let hashes = pins::hashes_for(packages).map_err(|e| Failure::Other(e.to_string()))?;
+        let mut command = match self {
             Self::Uv { program, .. } => {
                 let mut command = work.uv(program);
                 // Without byte code every worker's first import costs seconds more where
                 // PYTHONDONTWRITEBYTECODE is set.
                 command.args(["pip", "install", "--compile-bytecode", "--python"]);
-                command.arg(python).args(packages);
+                command.arg(python);
                 command
             }
             Self::Pip => {
                 let mut command = work.pip(python);
                 command.args(["install", "--progress-bar", "off", "--prefer-binary"]);
-                command.args(packages);
                 command
             }
+        };
+        match &hashes {
+            Some(file) => command
+                .args(["--require-hashes", "--only-binary", ":all:", "-r"])
+                .arg(file.path()),
+            None => command.args(packages),
         };
         work.run(command, progress).map(drop)
     }

@@ -15,6 +15,7 @@ mod library;
 pub mod machine;
 mod make;
 mod managed;
+mod pins;
 mod probe;
 mod process;
 mod progress;
@@ -23,6 +24,7 @@ mod requirement;
 mod resolve;
 mod solver;
 mod surroundings;
+mod users;
 mod uv_tool;
 
 pub use check::{Plan, can_make, try_import, uv_version};
@@ -31,7 +33,7 @@ pub use installer::install_hint;
 pub use interpreter::{Interpreter, active, interpreters};
 pub use library::{
     COMPATIBILITY, Compatibility, DEFAULT_TORCH, bytes_on_disk, compatible_lines,
-    default_requirement, package_of,
+    default_requirement, known_packages, package_of,
 };
 pub use make::make;
 pub use managed::{Managed, Record, Store, size_of};

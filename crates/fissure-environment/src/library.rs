@@ -23,13 +23,37 @@ struct Library {
     /// Best first.
     distributions: &'static [&'static str],
     default: &'static str,
+    /// Python that uses what workers and oracles need of it, with the library as `library`; modules
+    /// that a release does not have are left out.
+    parts: &'static str,
 }
+
+/// Results become arrays and back, and what compiles calls can be loaded.
+const TORCH_PARTS: &str = "
+library.from_numpy(library.ones(2).numpy()).sum().item()
+load('torch.utils.cpp_extension', 'torch.func', 'torch._dynamo', 'torch._inductor.compile_fx')
+";
+const TENSORFLOW_PARTS: &str = "
+float(getattr(library, 'constant')([1.0]).numpy()[0])
+load('tensorflow.python.framework.ops')
+";
+const JAX_PARTS: &str = "
+load('jax.numpy', 'jax.test_util')
+float(library.jit(lambda value: value + 1)(1.0))
+";
+const MXNET_PARTS: &str = "
+float(library.nd.ones((1,)).asnumpy()[0])
+";
+const NUMPY_PARTS: &str = "
+load('numpy.linalg', 'numpy.fft', 'numpy.random')
+";
 
 const LIBRARIES: &[Library] = &[
     Library {
         package: "torch",
         distributions: &["torch"],
         default: DEFAULT_TORCH,
+        parts: TORCH_PARTS,
     },
     Library {
         package: "tensorflow",
@@ -40,21 +64,25 @@ const LIBRARIES: &[Library] = &[
             "intel-tensorflow",
         ],
         default: "tensorflow-cpu==2.21.0",
+        parts: TENSORFLOW_PARTS,
     },
     Library {
         package: "jax",
         distributions: &["jax"],
         default: "jax==0.7.1",
+        parts: JAX_PARTS,
     },
     Library {
         package: "mxnet",
         distributions: &["mxnet", "mxnet-mkl"],
         default: "mxnet==1.9.1",
+        parts: MXNET_PARTS,
     },
     Library {
         package: "numpy",
         distributions: &["numpy"],
         default: "numpy",
+        parts: NUMPY_PARTS,
     },
 ];
 
@@ -87,7 +115,9 @@ const fn line(
 }
 
 /// NumPy 2 is fine from torch 2.3 on; NumPy 1.21.6 is the last with a Python 3.7 wheel; MXNet uses
-/// names that NumPy 1.24 removed; torch 1.x imports setuptools without depending on it; protobuf 4 broke TensorFlow's generated code before 2.9.
+/// names that NumPy 1.24 removed; torch before 2.3 imports setuptools
+/// (its `pkg_resources` went with setuptools 81) without depending on it; TensorFlow before 2.12 uses names that NumPy 1.24 removed and 2.14 does not
+/// say that it cannot be used with NumPy 2; protobuf 4 broke TensorFlow's generated code before 2.9.
 #[rustfmt::skip]
 pub const COMPATIBILITY: &[Compatibility] = &[
     line("torch", "1.0.0", (7, 7), &["numpy==1.21.6", "setuptools<60"], 1500),
@@ -95,18 +125,18 @@ pub const COMPATIBILITY: &[Compatibility] = &[
     line("torch", "1.7.1", (7, 9), &["numpy==1.21.6", "setuptools<60"], 2500),
     line("torch", "1.11.0", (7, 10), &["numpy<2", "setuptools<60"], 2500),
     line("torch", "1.13.0", (7, 11), &["numpy<2", "setuptools<60"], 4500),
-    line("torch", "2.0.0", (8, 11), &["numpy<2"], 5000),
-    line("torch", "2.2.0", (8, 12), &["numpy<2"], 6000),
+    line("torch", "2.0.0", (8, 11), &["numpy<2", "setuptools<81"], 5000),
+    line("torch", "2.2.0", (8, 12), &["numpy<2", "setuptools<81"], 6000),
     line("torch", "2.3.0", (8, 12), &["numpy"], 7000),
     line("torch", "2.5.0", (9, 13), &["numpy"], 7000),
     line("torch", "2.9.0", (10, 14), &["numpy"], 7000),
     line("torch", "2.15.0", (11, 15), &["numpy"], 7000),
-    line("tensorflow-cpu", "2.1.0", (7, 7), &["protobuf==3.20.3"], 800),
-    line("tensorflow-cpu", "2.2.0", (7, 8), &["protobuf==3.20.3"], 800),
-    line("tensorflow-cpu", "2.5.0", (7, 9), &["protobuf==3.20.3"], 800),
+    line("tensorflow-cpu", "2.1.0", (7, 7), &["protobuf==3.20.3", "numpy<1.24"], 800),
+    line("tensorflow-cpu", "2.2.0", (7, 8), &["protobuf==3.20.3", "numpy<1.24"], 800),
+    line("tensorflow-cpu", "2.5.0", (7, 9), &["protobuf==3.20.3", "numpy<1.24"], 800),
     line("tensorflow-cpu", "2.8.0", (7, 10), &["protobuf<3.21", "numpy<1.24"], 1100),
     line("tensorflow-cpu", "2.12.0", (8, 11), &[], 1500),
-    line("tensorflow-cpu", "2.14.0", (9, 11), &[], 1500),
+    line("tensorflow-cpu", "2.14.0", (9, 11), &["numpy<2"], 1500),
     line("tensorflow-cpu", "2.16.0", (9, 12), &[], 1500),
     line("tensorflow-cpu", "2.20.0", (9, 13), &[], 1600),
     line("tensorflow-cpu", "2.21.0", (10, 13), &[], 1600),
@@ -151,6 +181,11 @@ pub(crate) fn distributions_of(package: &str) -> Vec<String> {
     }
 }
 
+/// The import names of the libraries that Fissure knows how to get.
+pub fn known_packages() -> impl Iterator<Item = &'static str> {
+    LIBRARIES.iter().map(|library| library.package)
+}
+
 /// The import name that a distribution provides, as far as can be told without installing it.
 pub fn package_of(distribution: &str) -> String {
     LIBRARIES
@@ -160,6 +195,12 @@ pub fn package_of(distribution: &str) -> String {
             || distribution.replace('-', "_"),
             |library| library.package.to_owned(),
         )
+}
+
+/// Python that uses what workers and oracles need of a library; nothing for unknown ones.
+pub(crate) fn parts_of(package: &str) -> &'static str {
+    let known = LIBRARIES.iter().find(|library| library.package == package);
+    known.map_or("", |library| library.parts)
 }
 
 /// What to install for an import name when the user did not say; `None` for unknown libraries.

@@ -9,13 +9,15 @@ use pep440_rs::Version;
 
 use crate::{
     EnvironmentError, Managed, Progress, Requirement, Store, Surroundings,
-    check::try_import,
+    check::try_parts,
     failure::Failure,
     installer::{self, Installer, Work},
     interpreter::{self, Interpreter},
     library, machine,
     managed::{self, Record},
-    probe, uv_tool,
+    probe,
+    surroundings::make_private,
+    uv_tool,
 };
 
 /// uv keeps finished downloads, so each attempt gets further on a bad line.
@@ -47,8 +49,7 @@ pub fn make(
             requirement: requirement.to_string(),
         });
     }
-    std::fs::create_dir_all(store.folder())
-        .map_err(EnvironmentError::io("create", store.folder()))?;
+    make_private(store.folder()).map_err(EnvironmentError::io("create", store.folder()))?;
     let installers = installers(surroundings, &base, progress)?;
     let work = Work {
         surroundings,
@@ -320,7 +321,7 @@ impl Build<'_> {
             return Ok(());
         }
         progress(Progress::Step(format!("importing {package}")));
-        try_import(self.work.surroundings, &python, &package)
+        try_parts(self.work.surroundings, &python, &package)
             .map(drop)
             .map_err(|output| EnvironmentError::Import {
                 requirement: self.exact.to_string(),

@@ -13,7 +13,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EnvironmentError, Surroundings};
+use crate::{EnvironmentError, Surroundings, surroundings::make_private, users};
 
 const MARKER: &str = "fissure-environment.json";
 const LAST_USED: &str = "fissure-last-used";
@@ -144,6 +144,12 @@ impl Store {
                 name: name.to_owned(),
             })
         })?;
+        if let Some(process) = users::first(&self.folder.join(name)) {
+            return Err(EnvironmentError::InUse {
+                name: name.to_owned(),
+                process,
+            });
+        }
         self.clear(name)
     }
 
@@ -171,7 +177,7 @@ impl Store {
         name: &str,
         when_taken: impl FnOnce() -> Result<(), EnvironmentError>,
     ) -> Result<Lock, EnvironmentError> {
-        fs::create_dir_all(&self.folder).map_err(EnvironmentError::io("create", &self.folder))?;
+        make_private(&self.folder).map_err(EnvironmentError::io("create", &self.folder))?;
         // Beside the folder and never deleted: a deleted lock file could be locked by one process
         // while another locks its successor.
         let path = self.folder.join(format!(".{name}.lock"));
@@ -285,6 +291,35 @@ mod tests {
         drop(lock);
         store.remove("a").unwrap();
         assert!(store.list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_environment_that_a_process_runs_in_is_not_removed() {
+        let (_root, store) = store();
+        let bin = store.folder().join("a/bin");
+        fs::create_dir_all(&bin).unwrap();
+        let program = bin.join("python");
+        // A link as in a virtual environment; a copy could still be open for writing in a process that
+        // another test forked meanwhile, and not be started.
+        std::os::unix::fs::symlink("/bin/sh", &program).unwrap();
+        let mut child = std::process::Command::new(&program)
+            .args(["-c", "echo started; read line"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // `spawn` comes back before the kernel shows the new program's arguments in `/proc`.
+        let mut said = [0; 8];
+        let output = child.stdout.as_mut().unwrap();
+        std::io::Read::read_exact(output, &mut said).unwrap();
+        let refused = store.remove("a");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let Err(EnvironmentError::InUse { process, .. }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(process.contains(&child.id().to_string()), "{process}");
+        store.remove("a").unwrap();
     }
 
     #[test]

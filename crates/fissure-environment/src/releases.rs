@@ -1,6 +1,6 @@
 //! Which releases of a library there are.
 
-use std::{collections::BTreeSet, fs, str::FromStr};
+use std::{collections::BTreeSet, str::FromStr};
 
 use pep440_rs::Version;
 
@@ -8,7 +8,9 @@ use crate::{
     EnvironmentError, Requirement, Store, Surroundings,
     failure::Failure,
     installer::{Installer, Work},
-    interpreter, uv_tool,
+    interpreter,
+    surroundings::make_private,
+    uv_tool,
 };
 
 /// uv answers one release per question; more than this many are not asked for.
@@ -29,7 +31,7 @@ pub fn releases(
         });
     }
     let store = Store::new(surroundings);
-    fs::create_dir_all(store.folder()).map_err(EnvironmentError::io("create", store.folder()))?;
+    make_private(store.folder()).map_err(EnvironmentError::io("create", store.folder()))?;
     let work = Work {
         surroundings,
         folder: store.folder(),

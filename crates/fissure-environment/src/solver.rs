@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::{EnvironmentError, Progress, Requirement, Store, Surroundings, make};
+use crate::{EnvironmentError, Progress, Requirement, Store, Surroundings, make, pins};
 
 /// Its name on the package index; the wheel brings the program.
 const DISTRIBUTION: &str = "z3-solver";
@@ -40,7 +40,7 @@ pub fn provide_solver(
     if let Some(program) = find_solver(surroundings)? {
         return Ok(program);
     }
-    let requirement: Requirement = DISTRIBUTION.parse()?;
+    let requirement: Requirement = pins::pinned(DISTRIBUTION).unwrap_or(DISTRIBUTION).parse()?;
     let made = make(surroundings, &requirement, None, progress)?;
     let program = made.folder.join("bin/z3");
     if program.is_file() {

@@ -7,7 +7,8 @@ use std::{
     collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
-    os::unix::fs::PermissionsExt,
+    fs, io,
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -15,6 +16,9 @@ use std::{
 use etcetera::BaseStrategy;
 
 use crate::EnvironmentError;
+
+/// Mode of folders that are nobody else's business.
+const PRIVATE: u32 = 0o700;
 
 /// The variables and folders that decide what is found.
 #[derive(Clone, Debug)]
@@ -41,6 +45,7 @@ impl Surroundings {
                 .cache_dir()
                 .join("fissure"),
         };
+        close(&root);
         Ok(Self {
             variables,
             root,
@@ -81,7 +86,7 @@ impl Surroundings {
             all.extend(env::split_paths(before).filter(|part| !part.as_os_str().is_empty()));
         }
         let joined = env::join_paths(all).map_err(|error| {
-            EnvironmentError::io("put on PYTHONPATH", &folders[0])(std::io::Error::other(error))
+            EnvironmentError::io("put on PYTHONPATH", &folders[0])(io::Error::other(error))
         })?;
         self.variables.insert(name, joined);
         Ok(self)
@@ -129,6 +134,23 @@ impl Surroundings {
     }
 }
 
+/// A folder that nobody else may look into; folders above it that are not there are made the same way.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true).mode(PRIVATE).create(folder)
+}
+
+/// Takes rights of others away from the folder for Fissure's own things, which an earlier version may
+/// have made for all. Programs are run from there: whoever could write to it could run theirs.
+fn close(root: &Path) {
+    let Ok(data) = root.metadata() else { return };
+    let ours = data.uid() == rustix::process::geteuid().as_raw();
+    if ours && data.is_dir() && data.mode() & 0o077 != 0 {
+        // A file system without modes leaves it as it is.
+        let _ = fs::set_permissions(root, fs::Permissions::from_mode(PRIVATE));
+    }
+}
+
 fn is_executable(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
@@ -136,6 +158,18 @@ fn is_executable(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn nobody_else_may_look_into_the_folder_for_fissures_own_things() {
+        let above = tempfile::tempdir().unwrap();
+        let root = above.path().join("cache/fissure");
+        make_private(&root.join("environments")).unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+        assert_eq!(mode(&root), PRIVATE);
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
+        close(&root);
+        assert_eq!(mode(&root), PRIVATE);
+    }
+
     use super::*;
 
     #[test]
@@ -167,7 +201,7 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_executed_is_not_a_program() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("python3"), "").unwrap();
+        fs::write(folder.path().join("python3"), "").unwrap();
         let surroundings = Surroundings::new("r".into(), [("PATH", folder.path())]);
         assert_eq!(surroundings.find_program("python3"), None);
     }

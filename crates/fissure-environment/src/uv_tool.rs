@@ -11,6 +11,7 @@ use crate::{
     installer::{Installer, Work},
     interpreter::{self, Interpreter},
     managed::{self, Record, Store},
+    pins,
 };
 
 const NAME: &str = "uv";
@@ -124,7 +125,7 @@ fn in_virtual_environment(
 ) -> Result<(), Failure> {
     Installer::Pip.create(work, interpreter, folder, progress)?;
     let python = folder.join("bin/python");
-    Installer::Pip.install(work, &python, &[NAME.to_owned()], progress)
+    Installer::Pip.install(work, &python, &[release()], progress)
 }
 
 /// For an interpreter that has pip but cannot make virtual environments.
@@ -135,9 +136,19 @@ fn in_target_folder(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), Failure> {
     let mut command = work.pip(&interpreter.python);
+    let hashes = pins::hashes_for(&[release()])
+        .map_err(|error| Failure::Other(error.to_string()))?
+        .ok_or_else(|| Failure::Other("no release of uv is pinned".to_owned()))?;
     command.args(["install", "--progress-bar", "off", "--target"]);
-    command.arg(folder.join("packages")).arg(NAME);
+    command.arg(folder.join("packages"));
+    command.args(["--require-hashes", "--only-binary", ":all:", "-r"]);
+    command.arg(hashes.path());
     work.run(command, progress).map(drop)
+}
+
+/// The release that is installed, pinned by the hashes of its wheels.
+fn release() -> String {
+    pins::pinned(NAME).unwrap_or(NAME).to_owned()
 }
 
 fn record(installer: &Installer, interpreter: &Interpreter, folder: &Path, seconds: u64) -> Record {

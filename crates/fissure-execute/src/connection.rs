@@ -25,6 +25,8 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 pub enum Task {
     Run,
     Describe,
+    /// Run a finding's own script as a fresh interpreter would.
+    Script,
 }
 
 /// A request for a new worker.

@@ -1,5 +1,6 @@
 //! Native coverage of workers: has the zygote arm the library's code, and reads what workers reached.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
@@ -20,11 +21,28 @@ use crate::socket::Socket;
 /// Hits that a worker can note for one API; what it reaches beyond that is run and not counted.
 const CAPACITY: usize = 1 << 19;
 
+/// Batches that a block is reported for before it counts as common, with [`Arming::Rare`].
+pub const RARE: u8 = 4;
+
 /// How native coverage is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverageOptions {
     /// Folder that keeps what was found in files of machine code.
     pub cache: PathBuf,
+    pub arming: Arming,
+}
+
+/// When a block that was run is reported again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arming {
+    /// When another API begins.
+    #[default]
+    Once,
+    /// Also in each batch, until [`RARE`] of a worker's batches have reached it. What the calls of oracles
+    /// reach does not count as reached.
+    Rare,
+    /// In each message: a batch of one input reports everything that this input reaches.
+    Always,
 }
 
 /// A block that a worker ran for the first time since its API began.
@@ -221,11 +239,42 @@ impl Armed {
     /// Forgets what a slot's worker has noted: the next one begins anew.
     pub fn clear(&self, slot: usize) {
         self.word(slot, 0).store(0, Ordering::Release);
+        self.settle(slot, 0);
+    }
+
+    /// Blocks behind the first `settled` entries are armed again when the worker is told to arm.
+    fn settle(&self, slot: usize, settled: usize) {
+        self.word(slot, LIST_BYTES / 8 - 1)
+            .store(settled as u64, Ordering::Release);
+    }
+
+    /// Puts the entries that `is_common` says so about before the others, behind the first `seen`; gives
+    /// how many entries are settled then. The worker waits meanwhile.
+    fn sort(&self, slot: usize, seen: usize, mut is_common: impl FnMut(u64) -> bool) -> usize {
+        let count = (self.word(slot, 0).load(Ordering::Acquire) as usize).min(CAPACITY);
+        let entries: Vec<(u64, u64)> = (seen..count)
+            .map(|entry| {
+                let word = (LIST_HEADER + ENTRY * entry) / 8;
+                let load = |word| self.word(slot, word).load(Ordering::Relaxed);
+                (load(word), load(word + 1))
+            })
+            .collect();
+        let (common, rare): (Vec<_>, Vec<_>) = entries
+            .into_iter()
+            .partition(|(address, _)| is_common(*address));
+        let settled = seen + common.len();
+        for (entry, (address, current)) in (seen..).zip(common.into_iter().chain(rare)) {
+            let word = (LIST_HEADER + ENTRY * entry) / 8;
+            self.word(slot, word).store(address, Ordering::Relaxed);
+            self.word(slot, word + 1).store(current, Ordering::Relaxed);
+        }
+        settled
     }
 }
 
 /// Bytes of one slot's list, whole pages.
-const LIST_BYTES: usize = (LIST_HEADER + ENTRY * CAPACITY).next_multiple_of(4096);
+/// The last word tells how many entries are settled.
+const LIST_BYTES: usize = (LIST_HEADER + ENTRY * CAPACITY + 8).next_multiple_of(4096);
 
 fn memory_file(bytes: &[u8]) -> Result<OwnedFd, ExecuteError> {
     let file = rustix::fs::memfd_create("fissure-blocks", MemfdFlags::CLOEXEC)
@@ -241,15 +290,22 @@ fn memory_file(bytes: &[u8]) -> Result<OwnedFd, ExecuteError> {
 pub struct SlotCoverage {
     armed: Option<Arc<Armed>>,
     slot: usize,
+    arming: Arming,
+    /// Entries that were read; with [`Arming::Rare`] those that are settled.
     seen: usize,
     /// The API whose hits the list has.
     api: Option<String>,
+    /// The batch that runs; `None` when it is one of oracles.
+    batch: Option<u64>,
+    /// By address: how many batches reached it, and the last of them.
+    reached: HashMap<u64, (u8, u64)>,
 }
 
 impl SlotCoverage {
-    pub fn new(slot: usize) -> Self {
+    pub fn new(slot: usize, arming: Arming) -> Self {
         SlotCoverage {
             slot,
+            arming,
             ..Default::default()
         }
     }
@@ -262,25 +318,34 @@ impl SlotCoverage {
         self.armed = armed;
         self.seen = 0;
         self.api = None;
+        self.reached.clear();
     }
 
-    /// Must the worker arm again what it has run? Yes when another API begins.
-    pub fn begin_message(&mut self, path: &str) -> bool {
-        if self.armed.is_none() || self.api.as_deref() == Some(path) {
+    /// Must the worker arm again what it has run? `batch` is `None` for one of oracles.
+    pub fn begin_message(&mut self, path: &str, batch: Option<u64>) -> bool {
+        let Some(armed) = &self.armed else {
+            return false;
+        };
+        self.batch = batch;
+        let same = self.api.as_deref() == Some(path);
+        if same && self.arming == Arming::Once {
             return false;
         }
-        let again = self.api.replace(path.to_owned()).is_some();
-        if again {
+        if !same || self.arming == Arming::Always {
             self.seen = 0;
+            self.reached.clear();
         }
-        again
+        armed.settle(self.slot, self.seen);
+        if same {
+            return true;
+        }
+        self.api.replace(path.to_owned()).is_some()
     }
 
     /// Hits since the last time. `first` is the position in the batch of the arena's first input.
     pub fn take(&mut self, first: usize, hits: &mut Vec<Hit>) {
         let Some(armed) = &self.armed else { return };
         let (noted, count) = armed.noted(self.slot, self.seen);
-        self.seen = count;
         // A number that is none comes from a target that wrote where it should not.
         let possible = noted
             .into_iter()
@@ -291,6 +356,22 @@ impl SlotCoverage {
             // The journal counts from 1; 0 is between inputs, which belongs to the first.
             input: (first as u64 + current.saturating_sub(1)) as u32,
         }));
+        match (self.arming, self.batch) {
+            (Arming::Once | Arming::Always, _) => self.seen = count,
+            // What oracles reached is armed again.
+            (Arming::Rare, None) => {}
+            (Arming::Rare, Some(batch)) => {
+                let reached = &mut self.reached;
+                self.seen = armed.sort(self.slot, self.seen, |address| {
+                    let (count, last) = reached.entry(address).or_insert((0, u64::MAX));
+                    if *last != batch {
+                        *count = count.saturating_add(1);
+                        *last = batch;
+                    }
+                    *count >= RARE
+                });
+            }
+        }
     }
 }
 

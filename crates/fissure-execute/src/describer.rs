@@ -77,7 +77,7 @@ impl Describer {
     fn ready(&mut self, shared: &Shared) -> Result<(&mut Worker, &mut Connection), ForkError> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => shared.connect(shared.options.workers, self.stale)?,
+            None => shared.connect(shared.describer(), self.stale)?,
         };
         let connection = self.connection.insert(connection);
         if self
@@ -93,7 +93,7 @@ impl Describer {
                 let folder = shared.scratch.join("work");
                 let confine = shared.options.sandbox.confine_writes;
                 let request =
-                    ForkRequest::new(Task::Describe, &folder, confine, shared.options.workers);
+                    ForkRequest::new(Task::Describe, &folder, confine, shared.describer());
                 let unused = self.unused.file();
                 Requested::new(connection, request, unused, unused)?.claim(connection)?
             }

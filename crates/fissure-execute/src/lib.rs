@@ -25,6 +25,7 @@ mod environment;
 mod error;
 mod fault;
 mod folder;
+mod forked;
 mod interpreter;
 mod journal;
 mod judged;
@@ -35,6 +36,7 @@ mod pool;
 mod process;
 mod sandbox;
 mod script;
+mod served;
 mod slot;
 mod socket;
 mod sources;
@@ -43,16 +45,17 @@ mod worker;
 mod zygote;
 
 pub use autopsy::check_tracing;
-pub use coverage::{CoverageOptions, Hit};
+pub use coverage::{Arming, CoverageOptions, Hit, RARE};
 pub use environment::without_secrets;
 pub use error::ExecuteError;
+pub use forked::ForkedScripts;
 #[doc(hidden)]
 pub use journal::read_hostile_journal;
 pub use options::{
     Batch, Busy, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,
     has_gpu,
 };
-pub use pool::Pool;
+pub use pool::{Pool, Spares};
 pub use process::ExitStatus;
 pub use sandbox::Confinement;
 pub use script::{Ended, ScriptOptions, ScriptRun, run_script};

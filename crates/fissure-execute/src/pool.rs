@@ -1,9 +1,11 @@
 //! The pool: slots, their queue, and the zygote they share.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use fissure_model::Signature;
@@ -13,6 +15,7 @@ use crate::describer::Describer;
 use crate::environment::make_folders;
 use crate::error::ExecuteError;
 use crate::folder::Folder;
+use crate::forked::ForkedScripts;
 use crate::interpreter;
 use crate::options::{Batch, Busy, Event, PoolOptions, PoolStatistics, TargetInfo};
 use crate::slot::Slot;
@@ -21,27 +24,36 @@ use crate::zygote::Zygote;
 /// Batches that wait, per worker.
 const QUEUE_PER_WORKER: usize = 2;
 
-/// What slots have in common.
-pub struct Shared {
-    pub options: PoolOptions,
-    pub scratch: PathBuf,
-    /// The same, held open from before any target ran.
-    pub folder: Folder,
+/// The zygote that a pool and its [`Spares`] share, and what it needs to be started again.
+struct Home {
+    options: PoolOptions,
+    scratch: PathBuf,
     executable: PathBuf,
-    cancelled: AtomicBool,
     zygote: Mutex<(u64, Option<Zygote>)>,
-    statistics: Mutex<PoolStatistics>,
-    /// What each slot does; `None`: it waits.
-    busy: Mutex<Vec<Option<Busy>>>,
-    failure: Mutex<Option<ExecuteError>>,
+    zygotes_started: AtomicU64,
+    /// Sockets of slots that nobody uses for the moment.
+    idle: Mutex<HashMap<usize, Connection>>,
+    /// Numbers of spare slots that are not in use.
+    free: Mutex<BTreeSet<usize>>,
 }
 
-impl Shared {
-    /// The socket of `slot`. If the zygote with the number `stale` is still the present one, it is
-    /// replaced.
-    pub fn connect(&self, slot: usize, stale: Option<u64>) -> Result<Connection, ExecuteError> {
+impl Home {
+    /// The workers', the describer's, and the spare ones: each worker's inputs may have to be made
+    /// small and its scripts to be tried.
+    fn slots(workers: usize) -> usize {
+        3 * workers + 1
+    }
+
+    fn connect(&self, slot: usize, stale: Option<u64>) -> Result<Connection, ExecuteError> {
         let mut guard = lock(&self.zygote);
         let (generation, zygote) = &mut *guard;
+        let idle = lock(&self.idle).remove(&slot);
+        if let Some(mut idle) = idle.filter(|idle| idle.generation == *generation) {
+            idle.hear();
+            if !idle.is_lost() && stale != Some(*generation) {
+                return Ok(idle);
+            }
+        }
         let usable = zygote.as_mut().filter(|_| stale != Some(*generation));
         if let Some(found) = usable
             && let Some(socket) = found.take_slot(slot)
@@ -50,9 +62,9 @@ impl Shared {
         }
         // The old one ends before the new one imports: two at once would need twice the memory.
         drop(zygote.take());
-        let slots = self.options.workers + 1;
+        let slots = Home::slots(self.options.workers);
         let mut new = Zygote::start(&self.options, &self.executable, &self.scratch, slots)?;
-        self.count(|statistics| statistics.zygotes_started += 1);
+        self.zygotes_started.fetch_add(1, Ordering::Relaxed);
         *generation += 1;
         let socket = new
             .take_slot(slot)
@@ -62,13 +74,137 @@ impl Shared {
         Ok(connection)
     }
 
+    fn keep(&self, slot: usize, connection: Connection) {
+        lock(&self.idle).insert(slot, connection);
+    }
+}
+
+/// Further workers and scripts from the zygote of a pool, which has imported the library already.
+/// What is made of it must end before the pool does.
+#[derive(Clone)]
+pub struct Spares {
+    home: Arc<Home>,
+    info: TargetInfo,
+}
+
+impl Spares {
+    /// A pool of one worker with a time limit of its own.
+    pub fn pool(&self, timeout: Duration) -> Result<Pool, ExecuteError> {
+        let slot = SpareSlot::take(&self.home)?;
+        let options = PoolOptions {
+            workers: 1,
+            timeout,
+            ..self.home.options.clone()
+        };
+        let folder = Folder::open(&self.home.scratch)
+            .map_err(ExecuteError::system("open the scratch folder"))?;
+        Pool::of(
+            Arc::clone(&self.home),
+            options,
+            folder,
+            self.info.clone(),
+            Place::Spare(slot),
+        )
+    }
+
+    /// One who runs scripts, one after the other.
+    pub fn scripts(&self) -> Result<ForkedScripts, ExecuteError> {
+        Ok(ForkedScripts::new(SpareSlot::take(&self.home)?))
+    }
+}
+
+/// The number of a spare slot, for as long as it is in use.
+pub struct SpareSlot {
+    home: Arc<Home>,
+    number: usize,
+}
+
+impl SpareSlot {
+    fn take(home: &Arc<Home>) -> Result<SpareSlot, ExecuteError> {
+        let number = lock(&home.free).pop_first();
+        let number = number.ok_or_else(|| ExecuteError::ForkRefused {
+            reason: "every spare slot of the zygote is in use".into(),
+        })?;
+        Ok(SpareSlot {
+            home: Arc::clone(home),
+            number,
+        })
+    }
+
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    pub fn scratch(&self) -> &Path {
+        &self.home.scratch
+    }
+
+    pub fn confines_signals(&self) -> bool {
+        self.home.options.sandbox.confine_writes
+    }
+
+    pub fn connect(&self, stale: Option<u64>) -> Result<Connection, ExecuteError> {
+        self.home.connect(self.number, stale)
+    }
+
+    pub fn keep(&self, connection: Connection) {
+        self.home.keep(self.number, connection);
+    }
+}
+
+impl Drop for SpareSlot {
+    fn drop(&mut self) {
+        lock(&self.home.free).insert(self.number);
+    }
+}
+
+/// Whose slots a pool has.
+enum Place {
+    /// The first ones: it ends the zygote.
+    Own,
+    Spare(SpareSlot),
+}
+
+/// What slots have in common.
+pub struct Shared {
+    home: Arc<Home>,
+    pub options: PoolOptions,
+    pub scratch: PathBuf,
+    /// The same, held open from before any target ran.
+    pub folder: Folder,
+    cancelled: AtomicBool,
+    statistics: Mutex<PoolStatistics>,
+    /// Number of the first slot.
+    first: usize,
+    /// What each slot does; `None`: it waits.
+    busy: Mutex<Vec<Option<Busy>>>,
+    failure: Mutex<Option<ExecuteError>>,
+}
+
+impl Shared {
+    /// The socket of `slot`. If the zygote with the number `stale` is still the present one, it is
+    /// replaced.
+    pub fn connect(&self, slot: usize, stale: Option<u64>) -> Result<Connection, ExecuteError> {
+        self.home.connect(slot, stale)
+    }
+
+    /// Takes the socket of a slot that ends, for whoever comes after it.
+    pub fn keep(&self, slot: usize, connection: Connection) {
+        self.home.keep(slot, connection);
+    }
+
+    /// The slot of whoever answers questions.
+    pub fn describer(&self) -> usize {
+        self.home.options.workers
+    }
+
     pub fn count(&self, change: impl FnOnce(&mut PoolStatistics)) {
         change(&mut lock(&self.statistics));
     }
 
     /// Says what a slot does now.
     pub fn set_busy(&self, slot: usize, busy: Option<Busy>) {
-        if let Some(place) = lock(&self.busy).get_mut(slot) {
+        if let Some(place) = lock(&self.busy).get_mut(slot - self.first) {
             *place = busy;
         }
     }
@@ -96,6 +232,7 @@ pub struct Pool {
     events: Receiver<Event>,
     threads: Vec<JoinHandle<()>>,
     describer: Mutex<Describer>,
+    place: Place,
 }
 
 impl Pool {
@@ -107,27 +244,48 @@ impl Pool {
             .map_err(ExecuteError::system("make the scratch folder"))?;
         let folder =
             Folder::open(&scratch).map_err(ExecuteError::system("open the scratch folder"))?;
-        let workers = options.workers;
-        let zygote = Zygote::start(&options, &executable, &scratch, workers + 1)?;
+        let slots = Home::slots(options.workers);
+        let zygote = Zygote::start(&options, &executable, &scratch, slots)?;
         let info = zygote.info.clone();
-        let shared = Arc::new(Shared {
-            options,
+        let home = Arc::new(Home {
+            options: options.clone(),
             scratch,
-            folder,
             executable,
-            cancelled: AtomicBool::new(false),
             zygote: Mutex::new((1, Some(zygote))),
-            statistics: Mutex::new(PoolStatistics {
-                zygotes_started: 1,
-                ..Default::default()
-            }),
+            zygotes_started: AtomicU64::new(1),
+            idle: Mutex::default(),
+            free: Mutex::new((options.workers + 1..slots).collect()),
+        });
+        Pool::of(home, options, folder, info, Place::Own)
+    }
+
+    fn of(
+        home: Arc<Home>,
+        options: PoolOptions,
+        folder: Folder,
+        info: TargetInfo,
+        place: Place,
+    ) -> Result<Pool, ExecuteError> {
+        let workers = options.workers;
+        let first = match &place {
+            Place::Own => 0,
+            Place::Spare(slot) => slot.number,
+        };
+        let shared = Arc::new(Shared {
+            scratch: home.scratch.clone(),
+            home,
+            options,
+            folder,
+            cancelled: AtomicBool::new(false),
+            statistics: Mutex::default(),
+            first,
             failure: Mutex::new(None),
             busy: Mutex::new(vec![None; workers]),
         });
         let (queue, batches) = bounded(QUEUE_PER_WORKER * workers);
         let (sender, events) = unbounded();
         let mut threads = Vec::with_capacity(workers);
-        for number in 0..workers {
+        for number in first..first + workers {
             let slot = Slot::new(number, Arc::clone(&shared), sender.clone())?;
             let batches = batches.clone();
             let thread = thread::Builder::new()
@@ -144,7 +302,16 @@ impl Pool {
             events,
             threads,
             describer,
+            place,
         })
+    }
+
+    /// Workers and scripts beside this pool's own, from the same zygote.
+    pub fn spares(&self) -> Spares {
+        Spares {
+            home: Arc::clone(&self.shared.home),
+            info: self.info.clone(),
+        }
     }
 
     /// The library as it was found at the start.
@@ -161,6 +328,11 @@ impl Pool {
     /// All that the library tells of a callable, every overload of it, as JSON.
     pub fn discover(&self, path: &str) -> Result<Vec<u8>, ExecuteError> {
         lock(&self.describer).ask(&self.shared, &format!("discover {path}"))
+    }
+
+    /// Calls of a callable that its documentation makes, as JSON.
+    pub fn examples(&self, path: &str) -> Result<Vec<u8>, ExecuteError> {
+        lock(&self.describer).ask(&self.shared, &format!("examples {path}"))
     }
 
     /// What there is beside an object that is not there: the full names of the members of the
@@ -202,7 +374,11 @@ impl Pool {
     }
 
     pub fn statistics(&self) -> PoolStatistics {
-        *lock(&self.shared.statistics)
+        let zygotes_started = self.shared.home.zygotes_started.load(Ordering::Relaxed);
+        PoolStatistics {
+            zygotes_started,
+            ..*lock(&self.shared.statistics)
+        }
     }
 
     /// Ends all processes. Batches under way are cut short.
@@ -219,7 +395,10 @@ impl Pool {
             let _ = thread.join();
         }
         lock(&self.describer).retire();
-        drop(lock(&self.shared.zygote).1.take());
+        if let Place::Spare(_) = self.place {
+            return;
+        }
+        drop(lock(&self.shared.home.zygote).1.take());
         for folder in ["work", "tmp"] {
             // What cannot be removed stays in a folder that is named scratch.
             let _ = self.shared.folder.remove(folder);

@@ -1,30 +1,25 @@
 //! One lane of the pool: a thread that takes batches and keeps one worker alive to run them.
 
+mod lifecycle;
+
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender};
 use fissure_model::{Execution, Outcome};
 
 use crate::arena::{Access, Arena};
-use crate::autopsy::Traps;
 use crate::blame::{Blame, Court};
-use crate::connection::{Connection, ForkError, ForkRequest, Task};
+use crate::connection::Connection;
 use crate::coverage::{Hit, SlotCoverage};
 use crate::encode::Encoder;
 use crate::error::ExecuteError;
 use crate::journal::{Journal, Lie, SLOTS};
 use crate::options::{Batch, Busy, Event};
 use crate::pool::Shared;
-use crate::process::ExitStatus;
+use crate::served::Served;
 use crate::worker::{Limits, Message, Requested, Stop, Worker};
-
-/// Attempts to get a worker.
-const ATTEMPTS: u32 = 5;
-
-/// A worker that has taken this part of the memory limit is replaced between two messages.
-const GROWN_SHARE: u64 = 4;
 
 /// Why a batch comes back cut short.
 #[derive(Debug)]
@@ -63,6 +58,7 @@ pub struct Slot {
     /// and forking takes longer than everything else after a crash.
     spare: Option<Requested>,
     lost_before: bool,
+    served: Served,
     arena: Arena,
     journal: Journal,
     encoder: Encoder,
@@ -79,6 +75,8 @@ impl Slot {
         shared: Arc<Shared>,
         events: Sender<Event>,
     ) -> Result<Slot, ExecuteError> {
+        let arming = shared.options.coverage.as_ref();
+        let arming = arming.map_or_else(Default::default, |options| options.arming);
         Ok(Slot {
             number,
             events,
@@ -86,6 +84,7 @@ impl Slot {
             worker: None,
             spare: None,
             lost_before: false,
+            served: Served::default(),
             arena: Arena::new(
                 "fissure-arena",
                 shared.options.arena_bytes.next_multiple_of(4096),
@@ -93,7 +92,7 @@ impl Slot {
             )?,
             journal: Journal::new()?,
             encoder: Encoder::default(),
-            coverage: SlotCoverage::new(number),
+            coverage: SlotCoverage::new(number, arming),
             sequence: 0,
             stale: None,
             folder: shared.scratch.join("work").join(folder_name(number)),
@@ -115,7 +114,14 @@ impl Slot {
             );
             let mut executions = Vec::with_capacity(batch.inputs.len());
             let mut hits = Vec::new();
-            if let Err(Abort::Failed(error)) = self.batch(&batch, &mut executions, &mut hits) {
+            let mut ran = self.batch(&batch, &mut executions, &mut hits);
+            if ran.is_ok() && self.served.is_suspect(&batch.api, &executions) {
+                self.end_worker();
+                executions.clear();
+                ran = self.batch(&batch, &mut executions, &mut hits);
+                self.served.look_again(&batch.api, &executions);
+            }
+            if let Err(Abort::Failed(error)) = ran {
                 self.shared.fail(error);
             }
             let busy = begin.elapsed();
@@ -134,6 +140,9 @@ impl Slot {
             });
         }
         self.retire();
+        if let Some(connection) = self.connection.take() {
+            self.shared.keep(self.number, connection);
+        }
     }
 
     fn batch(
@@ -306,6 +315,7 @@ impl Slot {
     fn run(&mut self, batch: &Batch, start: usize, end: usize) -> Result<Stop, ExecuteError> {
         self.ensure_worker()?;
         self.sequence += 1;
+        self.served.note(&batch.api);
         let (Some(worker), Some(connection)) = (&mut self.worker, &mut self.connection) else {
             unreachable!("ensure_worker leaves a worker and its connection");
         };
@@ -316,7 +326,10 @@ impl Slot {
             end,
             check_nan: batch.check_nan,
             way: batch.api.way,
-            rearm: self.coverage.begin_message(&batch.api.path),
+            rearm: self.coverage.begin_message(
+                &batch.api.path,
+                batch.oracles.is_empty().then_some(batch.id),
+            ),
             table: self.encoder.table(),
             path: &batch.api.path,
             oracles: &batch.oracles,
@@ -388,158 +401,5 @@ impl Slot {
         };
         // Nobody listens any more: the pool is being dropped.
         let _ = self.events.send(event);
-    }
-
-    /// Ends the worker if it still runs; what it printed can still be read.
-    fn stop_worker(&mut self) {
-        if let (Some(worker), Some(connection)) = (&mut self.worker, &mut self.connection)
-            && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
-        {
-            self.lose_zygote();
-        }
-    }
-
-    /// The log and, after a crash, the native frames of the worker that is lost.
-    fn take_remains(&mut self, stop: Stop) -> (String, Vec<String>) {
-        self.stop_worker();
-        let Some(worker) = self.worker.take() else {
-            return Default::default();
-        };
-        let native_frames = match stop {
-            Stop::Died(ExitStatus::Signal(_)) => worker.native_frames(),
-            _ => Vec::new(),
-        };
-        (worker.output.text(), native_frames)
-    }
-
-    /// Makes sure that there is a worker that takes messages.
-    fn ensure_worker(&mut self) -> Result<(), ExecuteError> {
-        if let (Some(worker), Some(connection)) = (&mut self.worker, &mut self.connection)
-            && !worker.is_ready(connection)
-        {
-            self.shared
-                .count(|statistics| statistics.workers_lost_idle += 1);
-            self.end_worker();
-        }
-        let mut attempts = 0;
-        while self.worker.is_none() {
-            match self.fork() {
-                Ok(()) => self
-                    .shared
-                    .count(|statistics| statistics.workers_started += 1),
-                Err(error) if attempts == ATTEMPTS => {
-                    return Err(match error {
-                        ForkError::Other(error) => error,
-                        ForkError::ZygoteLost => ExecuteError::ForkRefused {
-                            reason: "the zygote ends again and again".into(),
-                        },
-                    });
-                }
-                Err(ForkError::ZygoteLost) => self.lose_zygote(),
-                // Out of processes or memory for a moment.
-                Err(ForkError::Other(ExecuteError::ForkRefused { .. })) => {
-                    std::thread::sleep(Duration::from_millis(100 << attempts));
-                }
-                Err(ForkError::Other(error)) => return Err(error),
-            }
-            attempts += 1;
-        }
-        if self.lost_before && self.spare.is_none() {
-            // Without a spare the next loss costs a little more, that is all.
-            self.spare = self.request().ok();
-        }
-        Ok(())
-    }
-
-    /// Takes the spare worker, or waits for a new one.
-    fn fork(&mut self) -> Result<(), ForkError> {
-        self.clean_folder()?;
-        let requested = match self.spare.take() {
-            Some(spare) => spare,
-            None => self.request()?,
-        };
-        let Some(connection) = &mut self.connection else {
-            return Err(ForkError::ZygoteLost);
-        };
-        let mut worker = requested.claim(connection)?;
-        if worker.is_ready(connection) {
-            let traps = match &connection.coverage {
-                Some(_) => Traps::Expected,
-                None => Traps::Crashes,
-            };
-            worker.trace(traps);
-            self.coverage.begin_worker(connection.coverage.clone());
-            self.worker = Some(worker);
-            return Ok(());
-        }
-        if connection.is_lost() {
-            return Err(ForkError::ZygoteLost);
-        }
-        let reason = format!("it ended at once: {}", worker.output.text());
-        Err(ExecuteError::ForkRefused { reason }.into())
-    }
-
-    fn request(&mut self) -> Result<Requested, ForkError> {
-        let connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => self.shared.connect(self.number, self.stale)?,
-        };
-        let confine = self.shared.options.sandbox.confine_writes;
-        Requested::new(
-            self.connection.insert(connection),
-            ForkRequest::new(Task::Run, &self.folder, confine, self.number),
-            self.arena.file(),
-            self.journal.file(),
-        )
-    }
-
-    /// What inputs wrote is gone when the next worker starts; it enters the new folder by name.
-    fn clean_folder(&self) -> Result<(), ExecuteError> {
-        let failed = || ExecuteError::system("make the scratch folder");
-        let work = self.shared.folder.below("work").map_err(failed())?;
-        let name = folder_name(self.number);
-        // What belongs to somebody else stays; it does no harm.
-        let _ = work.remove(&name);
-        work.below(&name).map_err(failed())?;
-        Ok(())
-    }
-
-    fn lose_zygote(&mut self) {
-        self.spare = None;
-        if let Some(connection) = self.connection.take() {
-            self.stale = Some(connection.generation);
-        }
-    }
-
-    /// Replaces a worker that has grown: inputs leave memory behind, and one of them must not be
-    /// blamed for what a thousand before it left.
-    fn recycle(&mut self) {
-        let (Some(worker), Some(connection)) = (&self.worker, &self.connection) else {
-            return;
-        };
-        let grown = worker.resident().saturating_sub(connection.baseline);
-        if grown > self.shared.options.memory_limit / GROWN_SHARE {
-            self.shared
-                .count(|statistics| statistics.workers_recycled += 1);
-            self.end_worker();
-        }
-    }
-
-    /// Ends the worker, if there is one.
-    fn end_worker(&mut self) {
-        if let (Some(mut worker), Some(connection)) = (self.worker.take(), &mut self.connection)
-            && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
-        {
-            self.lose_zygote();
-        }
-    }
-
-    /// Ends the worker and its spare.
-    fn retire(&mut self) {
-        self.end_worker();
-        if let (Some(spare), Some(connection)) = (self.spare.take(), &mut self.connection) {
-            self.worker = spare.claim(connection).ok();
-            self.end_worker();
-        }
     }
 }

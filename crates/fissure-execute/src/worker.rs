@@ -42,7 +42,7 @@ pub struct Message<'a> {
     pub end: usize,
     pub check_nan: bool,
     pub way: Way,
-    /// Blocks that were run count again: another API begins.
+    /// Blocks that were run count again.
     pub rearm: bool,
     /// Where the table of objects begins.
     pub table: usize,
@@ -210,6 +210,17 @@ impl Worker {
                 _ => {}
             }
         }
+    }
+
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Waits a little for the end of a worker that gets no messages, and reads what it prints.
+    pub fn wait_for_end(&mut self, connection: &mut Connection, timeout: Duration) -> Option<Stop> {
+        let stop = self.wait_for_news(connection, timeout)?;
+        self.output.drain();
+        Some(stop)
     }
 
     /// Waits for the worker, the zygote, or output; says so if the worker cannot go on.

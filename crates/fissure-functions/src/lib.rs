@@ -6,6 +6,8 @@
 
 mod function;
 mod names;
+mod object;
+mod operation;
 mod property;
 mod table;
 mod twin;
@@ -13,6 +15,8 @@ mod unstable;
 
 pub use function::{Function, Range};
 pub use names::{spatial_word, words};
+pub use object::{Given, Object};
+pub use operation::{Dialect, Operation, Operations, Role, Source};
 pub use property::Property;
 pub use table::{Table, TableError, functions, worker_json};
 pub use twin::Twin;

@@ -7,7 +7,7 @@ use rust_embed::RustEmbed;
 use serde::Deserialize;
 
 use crate::names::normal;
-use crate::{Function, Property, Twin, Unstable};
+use crate::{Function, Object, Operation, Operations, Property, Twin, Unstable};
 
 #[derive(RustEmbed)]
 #[folder = "../../data/functions"]
@@ -38,6 +38,16 @@ struct File {
     unstable: Vec<Unstable>,
     #[serde(default)]
     twin: Vec<Twin>,
+    #[serde(default)]
+    operation: Vec<Operation>,
+    #[serde(default)]
+    object: Vec<Object>,
+    #[serde(default)]
+    unwatched: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    same: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    data: BTreeMap<String, Vec<String>>,
 }
 
 /// Everything that is known about functions.
@@ -46,6 +56,8 @@ pub struct Table {
     functions: Vec<Function>,
     unstable: Vec<Unstable>,
     twins: Vec<Twin>,
+    operations: Operations,
+    objects: Vec<Object>,
     by_path: HashMap<String, usize>,
     by_name: HashMap<String, usize>,
 }
@@ -81,6 +93,10 @@ impl Table {
             }
             table.unstable.extend(read.unstable);
             table.twins.extend(read.twin);
+            table.objects.extend(read.object);
+            let added = (table.operations).add(read.operation, read.unwatched, read.same);
+            added.map_err(|(function, problem)| TableError::Invalid { function, problem })?;
+            table.operations.data.extend(read.data);
         }
         table.check_unstable()?;
         Ok(table)
@@ -167,6 +183,16 @@ impl Table {
 
     pub fn twins(&self) -> &[Twin] {
         &self.twins
+    }
+
+    /// What rejections miss, with the calls that make it.
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    /// What a scan sees.
+    pub fn operations(&self) -> &Operations {
+        &self.operations
     }
 
     /// By canonical name.

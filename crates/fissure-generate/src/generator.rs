@@ -6,6 +6,7 @@ use fissure_solve::{Checker, PlanError, PlanOptions, Random, Solver, arrays_serv
 use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::forms::Forms;
+use crate::havoc::Havoc;
 use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
 use crate::proposers::Proposers;
@@ -19,6 +20,9 @@ const VIOLATE_ATTEMPTS: u32 = 48;
 const CONFORMING: f64 = 0.6;
 /// Share of inputs that get a special value when asked for, besides those by the mutators.
 const SPECIAL: f64 = 0.25;
+
+/// Changes of a kept input that are tried before a fresh one is drawn.
+const VARY_ATTEMPTS: u32 = 4;
 
 /// Share of inputs with a boundary case that get a second one.
 const TWICE: f64 = 0.25;
@@ -71,6 +75,8 @@ pub struct Generator {
     arrays_serve: bool,
     left_aside: bool,
     repairs: Option<Repairs>,
+    /// Library of the tensors.
+    library: String,
     /// What the spec says is likely, not certain.
     hints_only: bool,
 }
@@ -100,6 +106,7 @@ impl Generator {
                 && arrays_serve(spec.api.tensor_library()),
             left_aside: matches!(source, Source::Rules(_))
                 && !(spec.params.is_empty() || options.unguided || options.mode == Mode::Ignore),
+            library: spec.api.tensor_library().to_owned(),
             hints_only: spec.params.iter().any(|param| param.hints.is_some()),
             source,
             checker,
@@ -108,7 +115,7 @@ impl Generator {
             repairs: (options.repair
                 && !options.unguided
                 && matches!(options.mode, Mode::Mixed | Mode::Conform))
-            .then(|| Repairs::new(key)),
+            .then(|| Repairs::new(key, &spec.examples)),
             options,
             key,
         })
@@ -159,6 +166,66 @@ impl Generator {
         input
     }
 
+    /// A neighbour of an input that is worth more of the kind, in place of a fresh one; `other` is another such
+    /// input. `None` where the user wants only inputs that conform, and none was found.
+    pub fn vary(
+        &mut self,
+        number: u64,
+        kept: &ConcreteInput,
+        other: &ConcreteInput,
+    ) -> Option<ConcreteInput> {
+        let mut key = self.key;
+        // A stream of its own.
+        key[1] ^= 0xc3;
+        let mut random = Random::new(key, number);
+        for _ in 0..VARY_ATTEMPTS {
+            let havoc = Havoc {
+                other,
+                dtypes: self.options.dtypes.as_deref(),
+                library: &self.library,
+            };
+            let mut input = ConcreteInput {
+                number,
+                intent: Intent::Conform,
+                mutations: Vec::new(),
+                ..havoc.changed(kept, &mut random)
+            };
+            if tensor_bytes(&input) > self.options.max_tensor_bytes {
+                continue;
+            }
+            if !self.allows(&input) {
+                if self.options.mode == Mode::Conform && !self.hints_only {
+                    continue;
+                }
+                input.intent = Intent::Ignore;
+            }
+            return Some(input);
+        }
+        None
+    }
+
+    /// An input from elsewhere as one of this sequence.
+    pub fn adopt(&self, number: u64, input: ConcreteInput) -> ConcreteInput {
+        let mut input = ConcreteInput {
+            number,
+            intent: Intent::Conform,
+            mutations: Vec::new(),
+            ..input
+        };
+        if !self.allows(&input) {
+            input.intent = Intent::Ignore;
+        }
+        input
+    }
+
+    /// The input breaks nothing of what is known.
+    fn allows(&self, input: &ConcreteInput) -> bool {
+        match &self.source {
+            Source::Constraints(_) => self.checker.check(input).is_empty(),
+            Source::Rules(rules) | Source::Both(_, rules, _) => rules.allows(input),
+        }
+    }
+
     /// Tells whether the library accepted an input. To be called in the order of the numbers and
     /// at a point of the sequence that does not depend on timing; numbers may be left out.
     pub fn observe(&mut self, number: u64, accepted: bool) {
@@ -190,10 +257,8 @@ impl Generator {
             return None;
         }
         let mut input = repairs.propose(number, random)?;
-        let allowed = match &mut self.source {
-            Source::Constraints(_) => self.checker.check(&input).is_empty(),
-            Source::Rules(rules) | Source::Both(_, rules, _) => rules.allows(&input),
-        };
+        let allowed = self.allows(&input);
+        let repairs = self.repairs.as_mut()?;
         let fits = tensor_bytes(&input) <= self.options.max_tensor_bytes;
         if !fits || !allowed && !self.hints_only && !stale {
             repairs.forget(number);

@@ -8,6 +8,7 @@ mod coverage;
 mod elements;
 mod forms;
 mod generator;
+mod havoc;
 mod mutate;
 mod options;
 mod proposers;

@@ -245,7 +245,7 @@ fn put(mutator: Mutator, value: &mut Value, limits: Limits, random: &mut Random)
                             1 => 1,
                             2 => -random.between(1, 4),
                             3 => large(limits.widest, random),
-                            _ => wide::integer(random),
+                            _ => wide::parameter(random),
                         });
                     }
                     return false;
@@ -285,7 +285,7 @@ fn plain(mutator: Mutator, value: &Value, limits: Limits, random: &mut Random) -
         (Mutator::ExtremeValue, Value::Int(_)) => match bound {
             Some(bound) => Value::Int(bound as i128),
             None if random.chance(0.4) => Value::Int(*random.pick(&INT_EXTREMES)),
-            None if random.chance(0.3) => Value::Int(wide::integer(random)),
+            None if random.chance(0.3) => Value::Int(wide::parameter(random)),
             None => Value::Int(large(limits.widest, random)),
         },
         (Mutator::ExtremeValue, _) => {

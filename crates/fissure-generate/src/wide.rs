@@ -1,6 +1,8 @@
 //! Numbers from the whole of a type: magnitudes of every order, and the edges where functions over-
 //! and underflow.
 
+use std::ops::RangeInclusive;
+
 use fissure_model::Dtype;
 use fissure_solve::Random;
 
@@ -57,6 +59,19 @@ pub(crate) fn integer(random: &mut Random) -> i128 {
     };
     if random.chance(0.4) { -number } else { number }
 }
+
+/// A whole number for a parameter. Taken for a size, one from [`COSTLY`] makes the library fill
+/// gigabytes for seconds before it fails; larger ones fail at once, so most are made larger.
+pub(crate) fn parameter(random: &mut Random) -> i128 {
+    let number = integer(random);
+    if COSTLY.contains(&number) && !random.chance(0.1) {
+        number << 12
+    } else {
+        number
+    }
+}
+
+const COSTLY: RangeInclusive<i128> = 1 << 23..=1 << 34;
 
 /// A power of two, or its neighbour.
 fn power(random: &mut Random, highest: i128) -> i128 {

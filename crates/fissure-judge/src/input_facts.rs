@@ -59,6 +59,12 @@ pub fn asks_for_much(input: &ConcreteInput) -> bool {
                 let rank = i32::try_from(tensor.shape.len()).unwrap_or(i32::MAX);
                 spatial = spatial.max(rank.saturating_sub(2));
                 bytes = bytes.saturating_add(tensor.byte_len().unwrap_or(u64::MAX));
+                // No elements, but results may have as many as the other sizes say.
+                let sizes = tensor.shape.iter().filter(|size| **size > 0);
+                let sizes = sizes.fold(1, |product: i128, size| {
+                    product.saturating_mul(i128::from(*size))
+                });
+                large |= sizes > LARGE_PRODUCT;
                 large |= tensor.dtype.is_integer()
                     && tensor.pattern_scalars().any(|scalar| {
                         matches!(scalar, Scalar::Int(number)

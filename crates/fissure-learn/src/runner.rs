@@ -83,7 +83,7 @@ impl<'a> Runner<'a> {
                 answers[positions[at]] = answer(&execution.outcome);
                 if matches!(
                     execution.outcome,
-                    Outcome::Crash { .. } | Outcome::Exit { .. }
+                    Outcome::Crash { .. } | Outcome::Exit { .. } | Outcome::Corruption
                 ) {
                     self.crashes.push((inputs[at].clone(), execution));
                 }
@@ -146,12 +146,29 @@ fn answer(outcome: &Outcome) -> Answer {
         Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
             Answer::Rejected(format!("{}: {}", exception.class, exception.message))
         }
-        Outcome::Crash { signal } => {
-            Answer::Rejected(format!("the process dies of signal {signal}"))
-        }
-        Outcome::Exit { code } => Answer::Rejected(format!("the process exits with {code}")),
         Outcome::Timeout => Answer::Rejected("the call does not end".into()),
         Outcome::OutOfMemory => Answer::Rejected("the call needs too much memory".into()),
-        Outcome::NotBuilt(_) | Outcome::Corruption => Answer::Unknown,
+        // A finding and an input to keep; a rule learned from it would steer away from the bug.
+        Outcome::Crash { .. } | Outcome::Exit { .. } | Outcome::Corruption => Answer::Unknown,
+        Outcome::NotBuilt(_) => Answer::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_is_no_evidence_for_a_rule_and_a_rejection_is() {
+        let exception = fissure_model::Exception {
+            class: "ValueError".into(),
+            message: "no".into(),
+            frames: Vec::new(),
+        };
+        let rejected = answer(&Outcome::Rejected(exception));
+        assert_eq!(rejected, Answer::Rejected("ValueError: no".into()));
+        assert_eq!(answer(&Outcome::Crash { signal: 11 }), Answer::Unknown);
+        assert_eq!(answer(&Outcome::Exit { code: 3 }), Answer::Unknown);
+        assert_eq!(answer(&Outcome::Corruption), Answer::Unknown);
     }
 }

@@ -1,5 +1,7 @@
 //! The thing under test, and what the installed library says about it.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 /// One API function or layer class.
@@ -22,6 +24,9 @@ pub struct Api {
     /// Modules to import first: they register what the path names (custom operators).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub imports: Vec<String>,
+    /// Folders of the user's own that the package or those modules are imported from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<PathBuf>,
     /// How it is called.
     #[serde(default, skip_serializing_if = "Way::is_eager")]
     pub way: Way,

@@ -71,6 +71,9 @@ pub struct ParamHints {
     pub range: Option<Range>,
     /// Number of entries of a list or tuple.
     pub length: Option<usize>,
+    /// Number of entries that a list has at least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least_length: Option<usize>,
     /// The value names an axis of this parameter's tensor: from `-ndim` to `ndim - 1`.
     pub axis_of: Option<String>,
     /// The values the prose lists (`'none' | 'mean' | 'sum'`).

@@ -37,7 +37,7 @@ pub use scan::{
     Severity, TargetStatus, TriggerLevel,
 };
 pub use spec::{
-    Bound, Constraint, Dim, DtypeTerm, Element, Form, NdimTerm, Param, Range, Role, RuleText,
-    ShapeTerm, Spec, Structure, TensorKind,
+    Bound, Constraint, Dim, DtypeTerm, Element, Example, Form, NdimTerm, Param, Range, Role,
+    RuleText, ShapeTerm, Spec, Structure, TensorKind,
 };
 pub use value::{TensorData, TensorValue, Value};

@@ -153,6 +153,9 @@ pub struct CheckedFix {
     pub title: String,
     pub explanation: String,
     pub diff: String,
+    /// Sets of ordinary data on which it was as right as the unchanged program.
+    #[serde(default)]
+    pub ordinary_inputs: u64,
 }
 
 /// One instability of a program.
@@ -185,6 +188,12 @@ pub struct ScanFinding {
     pub library: String,
     pub elapsed: Option<f64>,
     pub folder: PathBuf,
+    /// Whether its script showed it when the scan tried; nothing where it was not tried.
+    #[serde(default)]
+    pub reproduced: Option<bool>,
+    /// Other places of the same function that fail by the same cause.
+    #[serde(default)]
+    pub same_cause: Vec<ScanSite>,
     /// What to write instead, from where the failing operand was made.
     #[serde(default)]
     pub advice: Option<String>,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Api, Comparison, Dtype, DtypeFamily, Expression, ParamHints, Value};
+use crate::{Api, Argument, Comparison, Dtype, DtypeFamily, Expression, ParamHints, Value};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
@@ -31,6 +31,18 @@ pub struct Spec {
     /// Further overloads. An input follows [`Spec::params`] or one of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forms: Vec<Form>,
+    /// Calls that somebody made: in the documentation's examples, in tests. They are tried first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Example>,
+}
+
+/// One call that is known to have been made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Example {
+    pub arguments: Vec<Argument>,
+    /// Of a layer: the call on the constructed object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer_arguments: Option<Vec<Argument>>,
 }
 
 /// One overload: what [`Spec`] says, for another list of parameters.

@@ -128,6 +128,10 @@ pub fn obstacle_lines(obstacles: &[Obstacle]) -> String {
 
 /// The last line: what was found, in one sentence.
 pub fn closing_line(summary: &RunSummary) -> String {
+    if summary.ran_nothing() {
+        let (skipped, time) = (summary.skipped.len(), human_duration(summary.elapsed));
+        return format!("nothing was run: {skipped} skipped, {time}");
+    }
     let total = summary.total();
     let mut line = match summary.findings {
         0 => "no finding".to_owned(),
@@ -244,6 +248,16 @@ mod tests {
                 "1.5 s"
             ]
         );
+    }
+
+    #[test]
+    fn a_run_without_any_input_does_not_say_that_nothing_was_found() {
+        let summary = RunSummary {
+            skipped: vec![("f".into(), "the time was up".into())],
+            ..RunSummary::default()
+        };
+        let line = closing_line(&summary);
+        assert!(line.starts_with("nothing was run: 1 skipped"), "{line}");
     }
 
     #[test]

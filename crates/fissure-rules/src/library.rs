@@ -199,6 +199,7 @@ pub fn bare_spec(api: Api) -> Spec {
         source: None,
         rules: None,
         forms: Vec::new(),
+        examples: Vec::new(),
     }
 }
 

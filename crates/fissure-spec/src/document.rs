@@ -141,6 +141,7 @@ pub(crate) fn read(path: &Path, root: &Node) -> Result<(Spec, Vec<Warning>), Spe
         source: Some(path.to_owned()),
         rules: None,
         forms: Vec::new(),
+        examples: Vec::new(),
     };
     for result in [generation_order(&spec), layer_generation_order(&spec)] {
         if let Err(cycle) = result {

@@ -24,6 +24,9 @@ pub struct Profile {
     #[serde(default)]
     pub classes: Option<u64>,
     pub findings: Vec<Finding>,
+    /// The largest error in each of some equal steps over the ordered numbers of the type: (number, error).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plot: Vec<(f64, f64)>,
 }
 
 /// An interval in which a function is wrong. Numbers are text as Python writes them, NaN and infinities included.

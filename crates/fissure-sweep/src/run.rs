@@ -14,7 +14,7 @@ use crate::report::{Crash, Profile, Report, Skipped};
 const PACKAGE: &str = "fissure_sweep";
 
 /// What to sweep.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     pub python: PathBuf,
     /// Import name: torch, numpy, tensorflow, jax.
@@ -25,6 +25,8 @@ pub struct Options {
     pub dtypes: Vec<String>,
     /// Elements of a type of more than 16 bits, the windows aside.
     pub count: u64,
+    /// Tensors that functions take which the table of functions does not know; 0 counts as one.
+    pub tensors: u8,
     /// For one function and type.
     pub timeout: Duration,
     /// Folders of modules of your own.
@@ -154,6 +156,7 @@ fn start(options: &Options, folder: &Path, done: &[(String, String)]) -> Result<
         "functions": options.functions,
         "dtypes": options.dtypes,
         "count": options.count,
+        "tensors": options.tensors.max(1),
         "done": done,
         "table": table,
     });

@@ -48,11 +48,37 @@ def tanh(x):
     """Not odd."""
     return torch.where(x < -0.5, torch.tanh(x) * 0.9, torch.tanh(x))
 
+def hypotenuse(x, y):
+    return torch.hypot(x, y)
+
+def hypotenuse_overflows(x, y):
+    return torch.sqrt(x * x + y * y)
+
+def product_wrong_when_strided(x, y):
+    z = x * y
+    return z if x.is_contiguous() else z + (y == 3)
+
+def twice(x):
+    return x * 2
+
+def twice_wrong_at_the_edge(x):
+    return torch.where(x == torch.iinfo(x.dtype).min, x + 1, x * 2) if not x.is_complex() and x.dtype != torch.int64 else x * 2
+
+def square_of_complex(x):
+    return x * x
+
+def square_of_complex_wrong(x):
+    return torch.where(x.imag == 3, torch.conj(x * x), x * x) if x.dtype == torch.complex64 else x * x
+
 def sums(x):
     return x.sum()
 "#;
 
 fn swept(python: &Path, folder: &Path, functions: &[&str], dtype: &str) -> Report {
+    swept_of(python, folder, functions, dtype, 1)
+}
+
+fn swept_of(python: &Path, folder: &Path, functions: &[&str], dtype: &str, tensors: u8) -> Report {
     let options = Options {
         python: python.to_owned(),
         library: "torch".into(),
@@ -62,6 +88,7 @@ fn swept(python: &Path, folder: &Path, functions: &[&str], dtype: &str) -> Repor
             .collect(),
         dtypes: vec![dtype.to_owned()],
         count: 50_000,
+        tensors,
         timeout: Duration::from_secs(300),
         search: vec![folder.to_owned()],
     };
@@ -180,4 +207,44 @@ fn a_function_that_ends_the_process_is_noted_and_the_next_is_swept() {
         profile.elements, 63_490,
         "all numbers of the type, NaN aside"
     );
+}
+
+#[test]
+fn pairs_complex_and_whole_numbers_are_tried_on_grids() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("planted_sweep.py"), PLANTED).unwrap();
+    let told = |functions: &[&str], dtype: &str, tensors| -> Vec<Vec<String>> {
+        let report = swept_of(&python, folder.path(), functions, dtype, tensors);
+        assert_eq!(report.profiles.len(), functions.len(), "{report:?}");
+        let kinds = |it: &fissure_sweep::Profile| {
+            it.findings.iter().map(|found| found.kind.clone()).collect()
+        };
+        report.profiles.iter().map(kinds).collect()
+    };
+    let class = "another class than in a wider type".to_owned();
+    let pairs = [
+        "hypotenuse",
+        "hypotenuse_overflows",
+        "product_wrong_when_strided",
+    ];
+    let found = told(&pairs, "float32", 2);
+    assert!(found[0].is_empty(), "{found:?}");
+    assert!(found[1].contains(&class), "{found:?}");
+    assert!(
+        found[2].contains(&"vector and strided code disagree".to_owned()),
+        "{found:?}"
+    );
+    let found = told(&["twice", "twice_wrong_at_the_edge"], "int8", 1);
+    assert!(found[0].is_empty(), "{found:?}");
+    assert_eq!(found[1], ["another number than in 64 bits"]);
+    let found = told(
+        &["square_of_complex", "square_of_complex_wrong"],
+        "complex64",
+        1,
+    );
+    assert!(found[0].is_empty(), "{found:?}");
+    assert_eq!(found[1], ["far from the result in a wider type"]);
 }

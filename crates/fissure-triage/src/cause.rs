@@ -105,12 +105,46 @@ pub fn keys(api: &Api, signature: &Signature, others: &[(String, String)]) -> Ve
             keys.push(format!("{operator}\n{kind} {detail}\n{}", said.join("\n")));
         }
     } else {
-        keys.push(format!("{operator}\nwrong {oracle} {detail}"));
+        keys.push(wrong(&operator, oracle, detail));
     }
     for (oracle, detail) in others {
-        keys.push(format!("{operator}\nwrong {oracle} {detail}"));
+        keys.push(wrong(&operator, oracle, detail));
+    }
+    if kind == OutcomeKind::Nan.name() || detail.ends_with(NAN_PLACEMENT) {
+        keys.push(format!("{operator}\nnan"));
+    }
+    if detail == "SIGILL" {
+        // The library takes the processor for another one than it is: it does so everywhere.
+        keys.push(format!("{}\nillegal instruction", api.package));
     }
     keys
+}
+
+const NAN_PLACEMENT: &str = "nan placement";
+
+/// The key of a wrong result: what was compared, whatever of its elements came out wrong. Which of them
+/// are NaN or infinite is a matter of the values, and a function that one layout of its input misleads
+/// is misled by others.
+fn wrong(operator: &str, oracle: &str, detail: &str) -> String {
+    let special = [NAN_PLACEMENT, "inf placement"];
+    let variant = special.iter().find_map(|end| detail.strip_suffix(end));
+    let compared = match (oracle, detail.rsplit_once(": ")) {
+        ("layout", Some((_, what))) if variant.is_none() => what.to_owned(),
+        ("layout", _) => "values".to_owned(),
+        _ => variant.map_or_else(|| detail.to_owned(), |variant| format!("{variant}values")),
+    };
+    format!("{operator}\nwrong {oracle} {compared}")
+}
+
+/// Reads what is not its own: told by a forbidden page, by fresh memory, and by results that are
+/// others each time.
+fn reads_foreign_memory(finding: &Finding) -> bool {
+    let verdict = &finding.verdict;
+    match verdict.oracle.as_str() {
+        "guard" | "uninitialised" => true,
+        "determinism" => verdict.detail.starts_with("second run"),
+        _ => false,
+    }
 }
 
 /// The keys of a finding that was written.
@@ -123,6 +157,9 @@ pub fn keys_of(finding: &Finding) -> Vec<String> {
     let fault = is_memory_fault(finding.verdict.kind, &finding.verdict.detail);
     if fault && is_corrupted(&finding.execution) {
         keys.push(heap(&finding.api));
+    }
+    if !finding.is_note() && reads_foreign_memory(finding) {
+        keys.push(format!("{}\nforeign memory", operator(&finding.api)));
     }
     keys
 }

@@ -31,12 +31,22 @@ pub struct Candidate {
     pub execution: Execution,
 }
 
+/// Which input of a failure is kept: of those in the earliest part of the sequence that shows it, the
+/// simplest. The order in which they come back does not matter, so a run that was interrupted keeps
+/// the same one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    part: u64,
+    complexity: u64,
+    number: u64,
+}
+
 struct Entry {
     /// Path and title of the API that showed it first.
     api: String,
     title: String,
     count: u64,
-    complexity: u64,
+    rank: Rank,
     /// `None` once it has been taken to be written.
     candidate: Option<Candidate>,
     /// Titles of other APIs that lead to it.
@@ -82,7 +92,7 @@ impl Collector {
             api: finding.api.path.clone(),
             title: finding.api.title.clone(),
             count: 1,
-            complexity: 0,
+            rank: Rank::default(),
             candidate: None,
             aliases: finding.also_through.iter().cloned().collect(),
         };
@@ -102,13 +112,20 @@ impl Collector {
         }
     }
 
+    /// Takes a failure. `part`: the part of the sequence that its input belongs to.
     pub fn observe(
         &mut self,
         api: &Api,
         verdict: &Verdict,
         input: &ConcreteInput,
         execution: &Execution,
+        part: u64,
     ) -> Observed {
+        let rank = || Rank {
+            part,
+            complexity: complexity(input),
+            number: input.number,
+        };
         let signature = signature(api, verdict, execution);
         let candidate = || Candidate {
             verdict: verdict.clone(),
@@ -124,10 +141,10 @@ impl Collector {
         };
         if let Some(entry) = self.entries.get_mut(&signature) {
             entry.count += 1;
-            if entry.candidate.is_some() {
-                let complexity = complexity(input);
-                if complexity < entry.complexity {
-                    entry.complexity = complexity;
+            if entry.candidate.is_some() && entry.api == api.path {
+                let rank = rank();
+                if rank < entry.rank {
+                    entry.rank = rank;
                     entry.candidate = Some(candidate());
                 }
             }
@@ -181,7 +198,7 @@ impl Collector {
             title: api.title.clone(),
             aliases,
             count: 1,
-            complexity: complexity(input),
+            rank: rank(),
             candidate: Some(candidate()),
         };
         self.entries.insert(signature.clone(), entry);
@@ -221,6 +238,12 @@ impl Collector {
     /// never observed or was taken before.
     pub fn take(&mut self, signature: &Signature) -> Option<Candidate> {
         self.entries.get_mut(signature)?.candidate.take()
+    }
+
+    /// The part of the sequence that the kept input belongs to, while it has not been taken.
+    pub fn part(&self, signature: &Signature) -> Option<u64> {
+        let entry = self.entries.get(signature)?;
+        entry.candidate.as_ref().map(|_| entry.rank.part)
     }
 
     /// How often this failure was seen.

@@ -39,6 +39,11 @@ pub type ScriptRunner<'a> = dyn FnMut(&Path, MemoryLimit) -> io::Result<ScriptRu
 /// Every finding is tried this often: fewer runs give no figure worth printing.
 const RUNS: u32 = 3;
 
+/// How often a finding is tried if so many runs are asked for.
+pub fn runs(asked: u32) -> u32 {
+    asked.max(RUNS)
+}
+
 /// Runs the finding's script in fresh processes and notes in the finding how it behaved.
 ///
 /// At least `runs` processes, and at least three, are started. The time limit of a run must leave
@@ -46,14 +51,15 @@ const RUNS: u32 = 3;
 /// and is not counted, and when it happens again and again, that is an error.
 ///
 /// A finding that was made small and then never fails in a fresh process gets its first input back
-/// and is tried again. A call that took all memory is tried once more with a larger limit: one that
+/// and is tried again. The script is written into a folder of its own below `folder`. A call that took all memory is tried once more with a larger limit: one that
 /// then comes back only needs much, and becomes a note.
 pub fn confirm(
     finding: &mut Finding,
     runner: &mut ScriptRunner<'_>,
     runs: u32,
+    folder: &Path,
 ) -> Result<Reproduction, TriageError> {
-    let mut reproduction = try_script(finding, runner, runs)?;
+    let mut reproduction = try_script(finding, runner, runs, folder)?;
     // A comparing oracle's check was written for the small input: the other one needs its own.
     let restorable = finding.execution.reports.is_empty() || !finding.unshrunk_reports.is_empty();
     let first_reports = std::mem::take(&mut finding.unshrunk_reports);
@@ -67,7 +73,7 @@ pub fn confirm(
         finding.remarks.push(
             "A smaller input failed only in a process that had run others before it.".to_owned(),
         );
-        reproduction = try_script(finding, runner, runs)?;
+        reproduction = try_script(finding, runner, runs, folder)?;
     }
     finding.reproduction = Some(reproduction);
     Ok(reproduction)
@@ -77,14 +83,15 @@ fn try_script(
     finding: &mut Finding,
     runner: &mut ScriptRunner<'_>,
     runs: u32,
+    folder: &Path,
 ) -> Result<Reproduction, TriageError> {
+    std::fs::create_dir_all(folder).map_err(TriageError::io("create", folder))?;
     let folder = tempfile::Builder::new()
-        .prefix("fissure-confirm-")
-        .tempdir()
-        .map_err(TriageError::io("create a folder in", &std::env::temp_dir()))?;
+        .tempdir_in(folder)
+        .map_err(TriageError::io("create a folder in", folder))?;
     let path = folder.path().join("reproduce.py");
     std::fs::write(&path, script(finding)).map_err(TriageError::io("write", &path))?;
-    let wanted = runs.max(RUNS);
+    let wanted = self::runs(runs);
     let mut reproduction = Reproduction {
         failures: 0,
         runs: 0,

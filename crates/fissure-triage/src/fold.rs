@@ -201,6 +201,42 @@ mod tests {
     }
 
     #[test]
+    fn what_memory_that_is_not_its_own_does_to_a_result_is_one_finding() {
+        let path = "torch.f";
+        let findings = [
+            wrong(path, "determinism", "second run: values", &[]),
+            wrong(path, "determinism", "second run: nan placement", &[]),
+            wrong(path, "uninitialised", "fresh memory: values", &[]),
+            wrong(path, "guard", "a forbidden page behind the elements", &[]),
+            wrong(path, "determinism", "two threads: values", &[]),
+            wrong(path, "layout", "transposed: inf placement", &[]),
+            wrong(path, "layout", "channels_last of x: values", &[]),
+            wrong(path, "layout", "channels_last of x: shape", &[]),
+        ];
+        let folded = fold(&findings);
+        assert_eq!(folded.len(), 4, "{folded:?}");
+        let alone = [4, 7];
+        assert!(
+            !folded
+                .iter()
+                .any(|(at, into)| alone.contains(at) || alone.contains(into))
+        );
+    }
+
+    #[test]
+    fn a_processor_taken_for_another_one_is_one_finding_of_the_library() {
+        let crash = |path: &str| {
+            let mut one = finding(path, &[], false);
+            one.signature = format!("api {path}\nkind crash\ndetail SIGILL");
+            one
+        };
+        assert_eq!(
+            fold(&[crash("torch.cov"), crash("torch.matrix_exp")]).len(),
+            1
+        );
+    }
+
+    #[test]
     fn crashes_of_a_corrupted_heap_are_one_finding_and_two_plain_crashes_are_two() {
         let crash = |number: usize, frames: &[&str]| {
             let mut one = finding("torch.f", frames, false);

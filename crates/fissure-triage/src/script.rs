@@ -67,3 +67,11 @@ pub fn script_for_input(api: &Api, input: &ConcreteInput) -> String {
     let call = writer.call_function(api, input);
     Layout { writer, call }.input(api, input)
 }
+
+/// The imports, `build()`, which makes the arguments, and `call(…)`, which takes them: for programs that do
+/// something of their own with the call.
+pub fn script_parts(api: &Api, input: &ConcreteInput) -> String {
+    let mut writer = Writer::new(api);
+    let call = writer.build_functions(api, input);
+    Layout { writer, call }.parts()
+}

@@ -51,6 +51,15 @@ pub fn usage(message: impl Into<String>) -> anyhow::Error {
 }
 
 impl ExitStatus {
+    /// The end of a run: 0 is said only where something was run.
+    pub fn of_run(findings: u64, ran_nothing: bool) -> Self {
+        match (findings, ran_nothing) {
+            (0, true) => ExitStatus::Failure,
+            (0, false) => ExitStatus::NoFinding,
+            _ => ExitStatus::Findings,
+        }
+    }
+
     pub fn of_error(error: &anyhow::Error) -> Self {
         if error.chain().any(|cause| cause.is::<UsageError>()) {
             ExitStatus::Usage

@@ -4,6 +4,7 @@ mod command;
 mod duration;
 mod exit_status;
 mod screen;
+mod suggestion;
 mod target;
 
 use std::process::ExitCode;
@@ -44,7 +45,10 @@ enum Command {
     /// Show a run in the browser, live while it goes on
     #[cfg(feature = "serve")]
     Serve(Box<command::serve::ServeArgs>),
-    Coverage(command::coverage::CoverageArgs),
+    Coverage(Box<command::coverage::CoverageArgs>),
+    Corpus(Box<command::corpus::CorpusArgs>),
+    /// Run the same inputs in two versions of a library, and show what changed
+    Compare(Box<command::compare::CompareArgs>),
     /// Show new, gone and changed findings of two runs, validity and speed
     Diff(command::diff::DiffArgs),
     /// Make a SQLite database of a run, or of all runs in a folder
@@ -95,7 +99,9 @@ fn main() -> ExitCode {
         Command::Report(args) => command::report::run(*args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => command::serve::run(*args),
-        Command::Coverage(args) => command::coverage::run(args),
+        Command::Coverage(args) => command::coverage::run(*args),
+        Command::Corpus(args) => command::corpus::run(*args),
+        Command::Compare(args) => command::compare::run(*args),
         Command::Diff(args) => command::diff::run(args),
         #[cfg(feature = "index")]
         Command::Index(args) => command::index::run(args),

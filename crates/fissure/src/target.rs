@@ -7,9 +7,10 @@ mod progress;
 use std::path::PathBuf;
 
 use clap::Args;
-use fissure_environment::{EnvironmentError, Requirement, Surroundings, Wanted};
+use fissure_environment::{EnvironmentError, Requirement, Surroundings, Wanted, known_packages};
 
 use crate::exit_status::usage;
+use crate::suggestion::suggestion;
 pub use describe::describe;
 pub use progress::MakingDisplay;
 
@@ -98,12 +99,16 @@ pub fn parse_requirement(text: &str) -> anyhow::Result<Requirement> {
 /// What the user can only mend by another command line ends with the exit code for that.
 pub fn as_usage(error: EnvironmentError) -> anyhow::Error {
     match error {
+        EnvironmentError::UnknownLibrary { ref package, .. } => {
+            let meant = suggestion(package, known_packages());
+            usage(format!("{error}{meant}"))
+        }
         EnvironmentError::Requirement { .. }
         | EnvironmentError::NoSuchInterpreter { .. }
         | EnvironmentError::Interpreter { .. }
         | EnvironmentError::TooOld { .. }
         | EnvironmentError::MissingLibrary { .. }
-        | EnvironmentError::UnknownLibrary { .. }
+        | EnvironmentError::NoSolution { .. }
         | EnvironmentError::Offline { .. }
         | EnvironmentError::NoSuchEnvironment { .. } => usage(error.to_string()),
         error => error.into(),

@@ -191,3 +191,41 @@ fn a_package_of_ones_own_runs_in_an_interpreter_that_has_what_it_imports() {
     assert!(ran.stderr.contains("using torch "), "{ran:?}");
     assert!(accepted(&summary(&ran)) >= 0.5, "{ran:?}");
 }
+
+#[test]
+fn a_choice_that_the_library_refuses_is_dropped_from_its_file_and_a_right_file_stays() {
+    let context = TestContext::new();
+    context.write(
+        "mine.py",
+        "def pick(mode):\n    if mode not in ('a', 'b'):\n        raise ValueError('no such mode')\n    return mode\n",
+    );
+    let file = |choices: &str| {
+        format!(
+            "title: mine.pick\npackage: mine\ntarget: pick\nversion: '1'\nlink: x\n\
+             inputs:\n  required: [mode]\n  optional: []\n\
+             constraints:\n  mode:\n    dtype: [string]\n    enum: [{choices}]\n    evidence:\n      \
+             - 'enum c | 0.85 | documentation: a, b or c'\n"
+        )
+    };
+    context.write("wrong/mine.pick.yaml", &file("a, b, c"));
+    context.write("right/mine.pick.yaml", &file("a, b"));
+    let repair = |folder: &str| {
+        let mut command = context.command();
+        run(command.args(["specs", "repair", folder, "--pythonpath", "."]))
+    };
+    let ran = repair("wrong");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("mode: enum c dropped"), "{ran:?}");
+    assert!(ran.stdout.contains("no such mode"), "{ran:?}");
+    let sentence = "documentation bug: documentation: a, b or c";
+    assert!(ran.stdout.contains(sentence), "{ran:?}");
+    let text = std::fs::read_to_string(context.path("wrong/mine.pick.yaml")).unwrap();
+    assert!(text.contains("enum: [a, b]"), "{text}");
+
+    let before = std::fs::read_to_string(context.path("right/mine.pick.yaml")).unwrap();
+    let ran = repair("right");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.stdout.contains("dropped"), "{ran:?}");
+    let after = std::fs::read_to_string(context.path("right/mine.pick.yaml")).unwrap();
+    assert_eq!(before, after);
+}

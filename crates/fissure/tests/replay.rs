@@ -14,7 +14,7 @@ use fissure_model::{
     Api, Argument, ConcreteInput, Confidence, Execution, Finding, Intent, Outcome, OutcomeKind,
     Passing, Value, Verdict,
 };
-use support::{Ran, TestContext, run};
+use support::{Ran, TestContext, names, run};
 
 /// The library: `{crashes}` says whether this release has the bug.
 const LIBRARY: &str = r#"
@@ -102,6 +102,33 @@ fn a_finding_still_fails_until_the_library_is_mended() {
     let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(told[0]["status"], "fixed", "{told}");
     assert_eq!(told[0]["found_in"], "1.4");
+}
+
+#[test]
+fn a_finding_of_a_package_of_ones_own_is_run_again_from_anywhere() {
+    let context = TestContext::new();
+    context.write(
+        "own/mine.py",
+        "def f(x: int):\n    raise SystemError('\\x1b[31m')\n",
+    );
+    let mut fuzz = context.command();
+    fuzz.current_dir(context.path("own"));
+    fuzz.args(["fuzz", "mine.f", "--python", "python3", "--max-iter", "8"]);
+    let ran = run(fuzz.args(["--workdir", "../run", "--quiet"]));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let ran = run(context
+        .command()
+        .args(["replay", "run", "--python", "python3"]));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("1 still fails"), "{ran:?}");
+    assert!(!ran.stdout.contains('\u{1b}'), "{ran:?}");
+    let found = names(&context.path("run/findings"));
+    let script = context
+        .path("run/findings")
+        .join(&found[0])
+        .join("reproduce.py");
+    let ran = run(Command::new("python3").arg(script).current_dir("/"));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
 }
 
 #[test]
@@ -219,7 +246,7 @@ fn the_releases_in_which_a_failure_came_and_went_are_found() {
         (&"1.3".into(), &"1.5".into()),
         "{told}"
     );
-    let left = support::names(&context.path("fissure-home/environments"));
+    let left = names(&context.path("fissure-home/environments"));
     assert!(
         !left.iter().any(|name| name.starts_with("crackedlib")),
         "{left:?}"

@@ -152,6 +152,17 @@ fn what_cannot_be_scanned_ends_with_2_and_says_why() {
     let missing = scan(&context, &python, &["missing.py"]);
     assert_eq!(missing.code, Some(2), "{missing:?}");
     assert!(missing.stderr.contains("missing.py"), "{}", missing.stderr);
+    context.write("notes.txt", "remember\n");
+    context.write("work.ipynb", "{}");
+    let text = scan(&context, &python, &["notes.txt"]);
+    assert_eq!(text.code, Some(2), "{text:?}");
+    assert!(text.stderr.contains("is no Python program"), "{text:?}");
+    let notebook = scan(&context, &python, &["work.ipynb"]);
+    assert_eq!(notebook.code, Some(2), "{notebook:?}");
+    assert!(
+        notebook.stderr.contains("nbconvert --to script work.ipynb"),
+        "{notebook:?}"
+    );
     context.write("config.yaml", "mutation_rate: 0\n");
     context.write("softmax.py", EXPONENTIAL);
     let wrong = scan(

@@ -23,9 +23,9 @@ class ArrayBackend(Backend):
     library = ""
 
     def __init__(self):
-        self.monitor = None         # of the run that goes on
-        self.inside = False         # a watched function runs: what it calls is part of it
-        self.replaced = {}          # id of an array that entered -> (array, what the program gets)
+        self.monitor = None  # of the run that goes on
+        self.inside = False  # a watched function runs: what it calls is part of it
+        self.replaced = {}  # id of an array that entered -> (array, what the program gets)
 
     # To be answered by each library -----------------------------------------------------------
 
@@ -87,22 +87,28 @@ class ArrayBackend(Backend):
     def snapshot(self, value):
         """Arrays as NumPy arrays; they outlive the run."""
         if self.is_array(value) or isinstance(value, np.ndarray):
-            return ordinary_array(plain(value) if isinstance(value, np.ndarray)
-                                  else self.to_numpy(value), copy=True)
+            return ordinary_array(
+                plain(value) if isinstance(value, np.ndarray) else self.to_numpy(value), copy=True
+            )
         if type(value) in (list, tuple):
             return type(value)(self.snapshot(item) for item in value)
         return value
 
     def replace(self, value, chosen, monitor, key):
         """What the program gets for an input that it makes; gradients come from the tape."""
-        if monitor.policy.overrides.get(key) is None or \
-                tuple(chosen.shape) != tuple(value.shape) and key not in monitor.settings.reshaped:
+        if (
+            monitor.policy.overrides.get(key) is None
+            or tuple(chosen.shape) != tuple(value.shape)
+            and key not in monitor.settings.reshaped
+        ):
             return None
         return self.from_numpy(ordinary_asarray(chosen), self.dtype_name(value))
 
     def assign(self, value, chosen):
-        self.replaced[id(value)] = (value, self.from_numpy(ordinary_asarray(chosen),
-                                                           self.dtype_name(value)))
+        self.replaced[id(value)] = (
+            value,
+            self.from_numpy(ordinary_asarray(chosen), self.dtype_name(value)),
+        )
 
     def entered(self, value, frame):
         """What an operation gets for an array: itself, or what the search chose instead of it."""
@@ -129,11 +135,20 @@ class ArrayBackend(Backend):
         """Data that comes back from the library in batches (Keras, `tf.data`) is the NumPy input it
         was made from, if its rows are there; other data made from such inputs is no input."""
         monitor = self.monitor
-        if not self.is_array(value) or self.is_weight(value) or not self.is_float(value) \
-                or monitor.users.locate(4)[1]:
+        if (
+            not self.is_array(value)
+            or self.is_weight(value)
+            or not self.is_float(value)
+            or monitor.users.locate(4)[1]
+        ):
             return value
-        inputs = [info for info in monitor.trace.inputs.values() if info.library == "numpy"
-                  and info.kind == "source" and (not info.frozen or info.why == _IN_BATCHES)]
+        inputs = [
+            info
+            for info in monitor.trace.inputs.values()
+            if info.library == "numpy"
+            and info.kind == "source"
+            and (not info.frozen or info.why == _IN_BATCHES)
+        ]
         if not inputs:
             return value
         rows = self.numbers(value)
@@ -142,8 +157,12 @@ class ArrayBackend(Backend):
                 made = monitor.batch(self, value, position, frame)
                 held = monitor.trace.inputs[monitor.known[id(made)]]
                 if not info.frozen:
-                    held.name, held.low, held.high, held.why = \
-                        info.name, info.low, info.high, info.why
+                    held.name, held.low, held.high, held.why = (
+                        info.name,
+                        info.low,
+                        info.high,
+                        info.why,
+                    )
                     info.frozen, info.why = True, _IN_BATCHES
                 return made
         self.mark(value)
@@ -159,8 +178,9 @@ class ArrayBackend(Backend):
 
     def call_wider(self, node):
         arguments = [self._widened(value) for value in node.arguments]
-        keywords = dict((key, self._widened(value)) for key, value in node.keywords.items()
-                        if key != "dtype")
+        keywords = dict(
+            (key, self._widened(value)) for key, value in node.keywords.items() if key != "dtype"
+        )
         result = self.in_wide(node.function, arguments, keywords)
         return result[0] if isinstance(result, (tuple, list)) else result
 
@@ -194,8 +214,12 @@ class ArrayBackend(Backend):
             # Where the forward pass failed first, the gradient only passes it on.
             node = None if trace.failures or loss is None else tape.first_bad(trace, loss)
             if node is not None:
-                monitor.fail(self, "gradient_nonfinite", node,
-                             "the value of %s is finite, its gradient is not" % node.name)
+                monitor.fail(
+                    self,
+                    "gradient_nonfinite",
+                    node,
+                    "the value of %s is finite, its gradient is not" % node.name,
+                )
         limit = monitor.policy.backward_limit
         if limit is not None and trace.backward_calls >= limit:
             trace.stopped = "training steps"
@@ -232,8 +256,12 @@ class ArrayBackend(Backend):
 
 def _has_row(array, rows):
     """Is the first row of a batch one of the array's rows?"""
-    if rows.ndim == 0 or array.ndim != rows.ndim or rows.shape[1:] != array.shape[1:] \
-            or rows.size == 0:
+    if (
+        rows.ndim == 0
+        or array.ndim != rows.ndim
+        or rows.shape[1:] != array.shape[1:]
+        or rows.size == 0
+    ):
         return False
     same = ordinary_asarray(array).astype(rows.dtype) == rows[:1]
     return bool(same.reshape(array.shape[0], -1).all(axis=1).any())

@@ -10,10 +10,13 @@ import numpy as np
 # The originals: while the program runs, NumPy's own names lead to the traced sources.
 _asarray, _array = np.asarray, np.array
 
-EPSILONS = {"float64": 2.0 ** -52, "float32": 2.0 ** -23, "float16": 2.0 ** -10,
-            "bfloat16": 2.0 ** -7}
-MAXIMUM = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38,
-           "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
+EPSILONS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+MAXIMUM = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+    "float64": 1.7976931348623157e308,
+}
 INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 
 
@@ -105,8 +108,12 @@ class Backend:
         array = self.numbers(value).astype(np.float64)
         if array.size == 0:
             return 0.0, 0.0, False, 0
-        return (float(array.min()), float(array.max()), bool((array == np.round(array)).all()),
-                array.size)
+        return (
+            float(array.min()),
+            float(array.max()),
+            bool((array == np.round(array)).all()),
+            array.size,
+        )
 
     def extremes(self, value):
         """Smallest and largest element of an array that is not empty."""
@@ -132,8 +139,9 @@ class Backend:
         flat = self.numbers(value).ravel()
         nans = int(np.isnan(flat).sum())
         positive, negative = int((flat == np.inf).sum()), int((flat == -np.inf).sum())
-        parts = [text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf"))
-                 if count]
+        parts = [
+            text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf")) if count
+        ]
         return "/".join(parts) + " in %d of %d elements" % (nans + positive + negative, flat.size)
 
     def any_equal_nonzero_or_lost(self, total, array, constant):

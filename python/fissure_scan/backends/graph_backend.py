@@ -13,8 +13,9 @@ import numpy as np
 
 from . import graph_operations
 from ..steer import steering
-from ..watch import sources
+from ..watch import operations, sources
 from .arrays import ArrayBackend
+from .graph_plan import Plan, user_frame
 from ..watch.monitor import StopRun
 from .numpy_backend import ordinary_array, ordinary_asarray, plain
 from ..watch.trace import InputInfo
@@ -22,7 +23,6 @@ from ..watch.trace import InputInfo
 _GRADIENT = re.compile(r"(?:^|/)gradients(?:_\d+)?/(.+?)_grad(?:/|$)")
 # Steps of the own run that are kept for the search.
 _KEPT_STEPS = 20
-_MOVING = {"getitem", "reshape", "cast", "convert", "copy", "ravel", "take", "transpose"}
 
 
 class Place:
@@ -44,8 +44,8 @@ class GraphBackend(ArrayBackend):
 
     def __init__(self):
         super().__init__()
-        self.step = None            # the one that goes on
-        self.recording = None       # steps of the own run
+        self.step = None  # the one that goes on
+        self.recording = None  # steps of the own run
 
     def is_array(self, value):
         return isinstance(value, np.ndarray)
@@ -90,8 +90,8 @@ class Recorded:
 
     def __init__(self, graph, variables):
         self.graph = graph
-        self.variables = variables          # (variable, value)
-        self.steps = []                     # (fetches, feed)
+        self.variables = variables  # (variable, value)
+        self.steps = []  # (fetches, feed)
         self.session = None
 
 
@@ -101,9 +101,9 @@ class Graphs:
     def __init__(self, tf, monitor, original, replaying=False):
         self.tf = tf
         self.monitor = monitor
-        self.original = original            # Session.run
+        self.original = original  # Session.run
         self.replaying = replaying
-        self.loaded = set()                 # weights that have their values of this run
+        self.loaded = set()  # weights that have their values of this run
 
     def run(self, session, fetches, feed_dict=None, *more):
         """`Session.run`, watched."""
@@ -111,7 +111,7 @@ class Graphs:
         feed = dict(feed_dict or {})
         if not monitor.active or not self.replaying and monitor.users.locate(3)[0] is None:
             return self.original(session, fetches, _plain_feed(feed), *more)
-        plan = _Plan.of(self.tf, session.graph, fetches, monitor.users)
+        plan = Plan.of(self.tf, session.graph, fetches, monitor.users)
         if plan.nodes:
             if not self.replaying:
                 self._record(session, fetches, feed)
@@ -133,8 +133,20 @@ class Graphs:
                 return
             held = BACKEND.recording = Recorded(session.graph, list(zip(variables, values)))
         if len(held.steps) < _KEPT_STEPS:
-            held.steps.append((fetches, dict((key, ordinary_array(plain(value)) if isinstance(
-                value, np.ndarray) else value) for key, value in feed.items())))
+            held.steps.append(
+                (
+                    fetches,
+                    dict(
+                        (
+                            key,
+                            ordinary_array(plain(value))
+                            if isinstance(value, np.ndarray)
+                            else value,
+                        )
+                        for key, value in feed.items()
+                    ),
+                )
+            )
 
     def _observed(self, result):
         for value in result if isinstance(result, (list, tuple)) else (result,):
@@ -157,16 +169,20 @@ class Graphs:
         return chosen
 
     def _load(self, session, variable, value):
-        self.original(session, variable.initializer, {
-            variable.initializer.inputs[1]: value.astype(variable.dtype.base_dtype.name)})
+        self.original(
+            session,
+            variable.initializer,
+            {variable.initializer.inputs[1]: value.astype(variable.dtype.base_dtype.name)},
+        )
 
     def _fed(self, tensor, value):
         monitor = self.monitor
         dtype = tensor.dtype.base_dtype.name
         if "float" not in dtype or not hasattr(tensor, "op"):
             return value
-        array = ordinary_array(plain(value) if isinstance(value, np.ndarray) else value,
-                               dtype=dtype)
+        array = ordinary_array(
+            plain(value) if isinstance(value, np.ndarray) else value, dtype=dtype
+        )
         if array.ndim == 0 or array.size == 0:
             return value
         key = "feed:" + tensor.op.name
@@ -190,8 +206,18 @@ class Graphs:
         for info in _origins(monitor, value):
             if info.low is not None or info.high is not None or (low, high) == (None, None):
                 low, high, why = info.low, info.high, info.why
-        info = InputInfo(key, "source", name.split(",")[0], "placeholder", file, line, array.copy(),
-                         low, high, why)
+        info = InputInfo(
+            key,
+            "source",
+            name.split(",")[0],
+            "placeholder",
+            file,
+            line,
+            array.copy(),
+            low,
+            high,
+            why,
+        )
         info.library = BACKEND.library
         for numpy_info in monitor.trace.inputs.values():
             if numpy_info.library == "numpy" and not numpy_info.frozen:
@@ -207,7 +233,7 @@ def _origins(monitor, value):
         if info is not None:
             return [info]
         producer = monitor.trace.producer(value)
-        if producer is None or producer.name not in _MOVING or not producer.inputs:
+        if producer is None or not operations.moved(producer.name) or not producer.inputs:
             break
         value = producer.inputs[0]
     return []
@@ -215,127 +241,6 @@ def _origins(monitor, value):
 
 def _plain_feed(feed):
     return dict((key, plain(value)) for key, value in feed.items()) or None
-
-
-def user_frame(op, users):
-    """(file, line, scope) of the program's line that made an operation."""
-    found = None
-    for entry in op.traceback or ():
-        if users.owns(entry[0]):
-            found = (entry[0], entry[1], entry[2])
-    return found
-
-
-class _Plan:
-    """The operations that lead to some fetches: those of the program, and those of gradients."""
-
-    _known = {}
-
-    @classmethod
-    def of(cls, tf, graph, fetches, users):
-        elements = [graph.as_graph_element(item) for item in tf.nest.flatten(fetches)
-                    if item is not None]
-        wanted = tuple(sorted(getattr(element, "op", element).name for element in elements))
-        key = (id(graph), wanted)
-        held = cls._known.get(key)
-        if held is None or held.graph is not graph:
-            held = cls(tf, graph, elements, users)
-            cls._known = dict((name, plan) for name, plan in cls._known.items()
-                              if plan.graph is graph)
-            cls._known[key] = held
-        return held
-
-    def __init__(self, tf, graph, elements, users):
-        self.graph = graph
-        seen, level = set(), [getattr(element, "op", element) for element in elements]
-        while level:
-            op = level.pop()
-            if op in seen:
-                continue
-            seen.add(op)
-            level.extend(tensor.op for tensor in op.inputs)
-            level.extend(op.control_inputs)
-        self.ops, self.nodes, self.gradients = [], [], []
-        groups = {}                 # operation -> the composite that it is a part of
-        for op in graph.get_operations():
-            if op not in seen or op._get_control_flow_context() is not None or not op.outputs:
-                continue
-            if any(tensor.dtype.base_dtype in (tf.resource, tf.string, tf.variant)
-                   for tensor in op.outputs):
-                continue
-            files = [entry[0] for entry in op.traceback or ()]
-            place = user_frame(op, users)
-            if any("gradients_util" in file or "gradients_impl" in file for file in files):
-                self.gradients.append(op)
-                continue
-            if place is None or any("training" in file or "optimizer" in file for file in files):
-                continue
-            self.ops.append(op)
-            if op.type not in graph_operations.SILENT and op.type not in graph_operations.ALIASES:
-                self._add(op, place, _composite(op, users), groups)
-        if not self.gradients and not any(hasattr(element, "op") for element in elements):
-            # An initialisation, a save: nothing is computed for the program to see.
-            self.nodes = []
-        handles = set(op.name for op in seen if op.type in ("VarHandleOp", "VariableV2"))
-        self.weights = [variable for variable in graph.get_collection("trainable_variables")
-                        if variable.op.name in handles] if self.nodes else []
-        if not any(op.type == "Placeholder" for op in seen) and not self.weights:
-            self.nodes = []
-
-    def _add(self, op, place, composite, groups):
-        """An operation is a node; the parts of a library function are one node together."""
-        if composite is None:
-            self.nodes.append(_Part(place, None, op))
-            return
-        makers = [_made_by(tensor.op) for tensor in op.inputs]
-        group = _Part(place, composite, op)
-        for part in [groups[maker] for maker in makers if maker in groups]:
-            if part in self.nodes and (part.composite, part.place) == (composite, place):
-                # Told where its last operation is, after everything that it needs.
-                self.nodes.remove(part)
-                group.ops = part.ops + group.ops
-        self.nodes.append(group)
-        groups.update((member, group) for member in group.ops)
-
-    def tensors(self):
-        return [tensor for op in self.ops + self.gradients for tensor in op.outputs]
-
-
-class _Part:
-    """One operation, or those of one call of a library function, made on a line of the program."""
-
-    def __init__(self, place, composite, op):
-        self.place = place
-        self.composite = composite
-        self.ops = [op]
-
-    def inputs(self):
-        own = set(self.ops)
-        found = []
-        for op in self.ops:
-            for tensor in op.inputs:
-                if _made_by(tensor.op) not in own and tensor not in found:
-                    found.append(tensor)
-        return found
-
-
-def _made_by(op):
-    """The operation behind those that only hand a value on."""
-    while op.type in graph_operations.ALIASES and op.inputs:
-        op = op.inputs[0].op
-    return op
-
-
-def _composite(op, users):
-    """The library function on the program's line that the operation is a part of."""
-    entries, last = list(op.traceback or ()), None
-    for position, entry in enumerate(entries):
-        if users.owns(entry[0]):
-            last = position
-    for entry in entries[last + 1:] if last is not None else ():
-        if entry[2] in graph_operations.COMPOSITES:
-            return graph_operations.COMPOSITES[entry[2]]
-    return None
 
 
 class Step:
@@ -346,16 +251,18 @@ class Step:
         self.session = session
         self.plan = plan
         self.feed = feed
-        self.values = {}            # tensor -> array
-        self.tensors = {}           # id of an array -> tensor
-        self._slopes = {}           # tensor -> (placeholder, [(key, gradient tensor)])
+        self.values = {}  # tensor -> array
+        self.tensors = {}  # id of an array -> tensor
+        self._slopes = {}  # tensor -> (placeholder, [(key, gradient tensor)])
 
     def watch(self):
         graphs, plan = self.graphs, self.plan
         tensors = plan.tensors()
         fetched = graphs.original(self.session, tensors, _plain_feed(self.feed))
-        fed = dict((self.session.graph.as_graph_element(tensor), value)
-                   for tensor, value in self.feed.items())
+        fed = dict(
+            (self.session.graph.as_graph_element(tensor), value)
+            for tensor, value in self.feed.items()
+        )
         weights = dict((variable.op.name, "weight:" + variable.name) for variable in plan.weights)
         for tensor, value in zip(tensors, fetched):
             self._hold(tensor, fed.get(tensor, value), weights)
@@ -372,9 +279,9 @@ class Step:
         monitor = self.graphs.monitor
         op = tensor.op
         value = value if isinstance(value, np.ndarray) else ordinary_asarray(value)
-        if op.type in graph_operations.ALIASES and op.inputs and op.inputs[0] in self.values:
+        if graph_operations.passes_on(op.type) and op.inputs and op.inputs[0] in self.values:
             value = self.values[op.inputs[0]]
-        elif op.type in graph_operations.ALIASES | {"VariableV2"}:
+        elif graph_operations.passes_on(op.type) or op.type == "VariableV2":
             source = op if op.type == "VariableV2" else op.inputs[0].op
             key = weights.get(source.name)
             if key is not None:
@@ -391,8 +298,18 @@ class Step:
         if info is None:
             file, line, _ = user_frame(op, monitor.users) or ("", 0, "")
             name = monitor.users.target_name(file, line) or op.name
-            info = InputInfo(key, "weight", name, "a variable of the graph", file, line,
-                             value.copy(), None, None, "a variable of the graph")
+            info = InputInfo(
+                key,
+                "weight",
+                name,
+                "a variable of the graph",
+                file,
+                line,
+                value.copy(),
+                None,
+                None,
+                "a variable of the graph",
+            )
             info.library = BACKEND.library
         monitor.trace.inputs[key] = info
         monitor.known[id(value)] = key
@@ -401,8 +318,9 @@ class Step:
     def _operation(self, part):
         monitor, op = self.graphs.monitor, part.ops[-1]
         inputs = list(op.inputs) if part.composite is None else part.inputs()
-        operands = [_number(self.values[tensor], tensor) for tensor in inputs
-                    if tensor in self.values]
+        operands = [
+            _number(self.values[tensor], tensor) for tensor in inputs if tensor in self.values
+        ]
         if len(operands) != len(inputs):
             return None
         if part.composite is None:
@@ -410,12 +328,22 @@ class Step:
             function, operands, keywords = graph_operations.call_of(op, operands)
         else:
             name, function, keywords = part.composite, None, {}
-            operands = [value for value in operands
-                        if isinstance(value, np.ndarray) and value.dtype.kind == "f"]
+            operands = [
+                value
+                for value in operands
+                if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+            ]
         outputs = tuple(self.values[tensor] for tensor in op.outputs)
-        monitor.operation(BACKEND, name, function, tuple(operands), keywords, False,
-                          Place(*part.place),
-                          lambda: outputs if len(outputs) > 1 else outputs[0])
+        monitor.operation(
+            BACKEND,
+            name,
+            function,
+            tuple(operands),
+            keywords,
+            False,
+            Place(*part.place),
+            lambda: outputs if len(outputs) > 1 else outputs[0],
+        )
         return monitor.trace.nodes[-1] if monitor.trace.nodes else None
 
     def _gradients(self, nodes):
@@ -423,16 +351,23 @@ class Step:
         monitor = self.graphs.monitor
         trace = monitor.trace
         trace.backward_calls += 1
-        bad = [op for op in self.plan.gradients
-               if any(not BACKEND.finite(self.values[tensor]) for tensor in op.outputs)]
+        bad = [
+            op
+            for op in self.plan.gradients
+            if any(not BACKEND.finite(self.values[tensor]) for tensor in op.outputs)
+        ]
         if bad and monitor.policy.watch_gradients:
             trace.gradient_bad = True
             for op in bad:
                 found = _GRADIENT.search(op.name)
                 node = nodes.get(found.group(1)) if found else None
                 if node is not None and not trace.failures:
-                    monitor.fail(BACKEND, "gradient_nonfinite", node,
-                                 "the value of %s is finite, its gradient is not" % node.name)
+                    monitor.fail(
+                        BACKEND,
+                        "gradient_nonfinite",
+                        node,
+                        "the value of %s is finite, its gradient is not" % node.name,
+                    )
                     break
         limit = monitor.policy.backward_limit
         if limit is not None and trace.backward_calls >= limit:
@@ -448,16 +383,24 @@ class Step:
         key = self.graphs.monitor.known.get(id(value))
         if key is not None:
             return {key: cotangent}
-        inputs = [(name, self.tensors[identity]) for identity, name
-                  in self.graphs.monitor.known.items() if identity in self.tensors]
+        inputs = [
+            (name, self.tensors[identity])
+            for identity, name in self.graphs.monitor.known.items()
+            if identity in self.tensors
+        ]
         held = self._slopes.get(tensor)
         if held is None:
             with graph.as_default():
                 seed = tf.compat.v1.placeholder(tensor.dtype.base_dtype)
                 found = tf.gradients([tensor], [place for _, place in inputs], grad_ys=[seed])
-            held = self._slopes[tensor] = (seed, [
-                (name, gradient) for (name, _), gradient in zip(inputs, found)
-                if gradient is not None and not isinstance(gradient, tf.IndexedSlices)])
+            held = self._slopes[tensor] = (
+                seed,
+                [
+                    (name, gradient)
+                    for (name, _), gradient in zip(inputs, found)
+                    if gradient is not None and not isinstance(gradient, tf.IndexedSlices)
+                ],
+            )
         seed, pairs = held
         feed = dict(_plain_feed(self.feed) or {})
         feed[seed] = cotangent.astype(tensor.dtype.base_dtype.name)

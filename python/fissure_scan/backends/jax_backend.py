@@ -15,42 +15,53 @@ import numpy as np
 from jax._src import core
 from jax._src.array import ArrayImpl
 
+from ..watch import operations
 from . import wrapping
 from ..steer import steering
 from .arrays import ArrayBackend
 from ..watch.monitor_tools import flatten
 from .numpy_backend import TracedArray, ordinary_asarray, plain
 
-_RENAMED = {"concatenate": "cat", "log_sigmoid": "logsigmoid", "logistic": "sigmoid",
-            "expit": "sigmoid", "gammaln": "lgamma", "inv": "inverse", "pinv": "pinverse",
-            "erf_inv": "erfinv", "clip": "clamp", "integer_pow": "pow", "standardize": "layer_norm",
-            "reduce_sum": "sum", "reduce_max": "max", "reduce_min": "min", "reduce_prod": "prod",
-            "rem": "remainder", "mod": "remainder", "matrix_norm": "norm", "vector_norm": "norm",
-            "negative": "neg", "logit": "logit", "select": "where", "select_n": "where",
-            "astype": "cast", "convert_element_type": "cast"}
-# They call the program's own functions, steer the library, or tell facts about arrays.
-_SKIPPED = {
-    "vectorize", "apply_along_axis", "apply_over_axes", "piecewise", "frompyfunc", "fromfunction",
-    "shape", "ndim", "size", "result_type", "promote_types", "can_cast", "isdtype", "issubdtype",
-    "printoptions", "get_printoptions", "set_printoptions", "array_repr", "array_str", "iterable",
-    "isscalar", "iscomplexobj", "isrealobj", "save", "savez", "einsum_path", "broadcast_shapes",
-    "one_hot", "initializers", "get_scaled_dot_general_config", "identity", "allclose",
-    "array_equal", "isfinite", "isnan", "isinf",
+_LAX = (
+    "abs acos acosh add asin asinh atan atan2 atanh batch_matmul cbrt clamp concatenate "
+    "conv conv_general_dilated convert_element_type cos cosh cumlogsumexp cumprod cumsum "
+    "digamma div dot dot_general erf erf_inv erfc exp exp2 expm1 integer_pow lgamma log log1p "
+    "logistic max min mul neg pow reciprocal reduce_max reduce_min reduce_prod reduce_sum rem "
+    "reshape rsqrt select sin sinh sqrt square stop_gradient sub tan tanh transpose"
+).split()
+_RANDOM = (
+    "normal uniform truncated_normal bernoulli exponential gamma beta dirichlet poisson "
+    "gumbel laplace randint permutation choice"
+).split()
+_METHODS = {
+    "sum": "sum",
+    "mean": "mean",
+    "max": "max",
+    "min": "min",
+    "prod": "prod",
+    "var": "var",
+    "std": "std",
+    "dot": "matmul",
+    "reshape": "reshape",
+    "transpose": "transpose",
+    "astype": "cast",
+    "cumsum": "cumsum",
+    "cumprod": "cumprod",
+    "clip": "clamp",
+    "ravel": "ravel",
+    "flatten": "flatten",
+    "squeeze": "squeeze",
+    "take": "take",
+    "swapaxes": "swapaxes",
+    "argmax": "argmax",
+    "argmin": "argmin",
+    "argsort": "argsort",
+    "trace": "trace",
+    "round": "round",
+    "repeat": "repeat",
+    "sort": "sort",
+    "diagonal": "diagonal",
 }
-_LAX = ("abs acos acosh add asin asinh atan atan2 atanh batch_matmul cbrt clamp concatenate "
-        "conv conv_general_dilated convert_element_type cos cosh cumlogsumexp cumprod cumsum "
-        "digamma div dot dot_general erf erf_inv erfc exp exp2 expm1 integer_pow lgamma log log1p "
-        "logistic max min mul neg pow reciprocal reduce_max reduce_min reduce_prod reduce_sum rem "
-        "reshape rsqrt select sin sinh sqrt square stop_gradient sub tan tanh transpose").split()
-_RANDOM = ("normal uniform truncated_normal bernoulli exponential gamma beta dirichlet poisson "
-           "gumbel laplace randint permutation choice").split()
-_METHODS = {"sum": "sum", "mean": "mean", "max": "max", "min": "min", "prod": "prod", "var": "var",
-            "std": "std", "dot": "matmul", "reshape": "reshape", "transpose": "transpose",
-            "astype": "cast", "cumsum": "cumsum", "cumprod": "cumprod", "clip": "clamp",
-            "ravel": "ravel", "flatten": "flatten", "squeeze": "squeeze", "take": "take",
-            "swapaxes": "swapaxes", "argmax": "argmax", "argmin": "argmin", "argsort": "argsort",
-            "trace": "trace", "round": "round", "repeat": "repeat", "sort": "sort",
-            "diagonal": "diagonal"}
 _WEIGHTS = ("w", "theta", "param", "bias", "kernel", "coef", "beta", "embedding")
 _OUT = ("item", "tolist", "__float__", "__format__")
 
@@ -59,8 +70,11 @@ def peel(value):
     """The array behind tracers: what `grad` and `vmap` hand to the program."""
     for _ in range(8):
         if isinstance(value, core.Tracer):
-            value = getattr(value, "primal", None) if hasattr(value, "primal") \
+            value = (
+                getattr(value, "primal", None)
+                if hasattr(value, "primal")
                 else getattr(value, "val", None)
+            )
         else:
             break
     return value
@@ -71,18 +85,27 @@ class JaxBackend(ArrayBackend):
 
     def modules(self):
         """Module -> the functions of it that are watched, None for all."""
-        return {"jax.numpy": None, "jax.nn": None, "jax.numpy.linalg": None,
-                "jax.scipy.special": None, "jax.random": _RANDOM, "jax.lax": _LAX}
+        return {
+            "jax.numpy": None,
+            "jax.nn": None,
+            "jax.numpy.linalg": None,
+            "jax.scipy.special": None,
+            "jax.random": _RANDOM,
+            "jax.lax": _LAX,
+        }
 
     def skipped(self):
-        return _SKIPPED
+        return operations.TABLE.unwatched[self.library]
 
     def methods(self):
         return list(_METHODS) + ["__getitem__"]
 
     def is_array(self, value):
-        return isinstance(value, jax.Array) and not isinstance(value, core.Tracer) and \
-            not jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+        return (
+            isinstance(value, jax.Array)
+            and not isinstance(value, core.Tracer)
+            and not jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
+        )
 
     def is_symbolic(self, value):
         # Tracers that hold no values: a graph is being built (`make_jaxpr`, `eval_shape`).
@@ -114,16 +137,22 @@ class JaxBackend(ArrayBackend):
         return value
 
     def exchanged(self, value, frame):
-        if isinstance(value, jax.Array) and not isinstance(value, core.Tracer) or \
-                isinstance(value, np.ndarray) and not isinstance(value, TracedArray):
+        if (
+            isinstance(value, jax.Array)
+            and not isinstance(value, core.Tracer)
+            or isinstance(value, np.ndarray)
+            and not isinstance(value, TracedArray)
+        ):
             return self.entered(value, frame)
         if type(value) in (list, tuple):
             return type(value)(self.exchanged(item, frame) for item in value)
         return value
 
     def execute(self, function, arguments, keywords):
-        traced = any(isinstance(value, core.Tracer) for value in flatten(
-            arguments + list(keywords.values()), []))
+        traced = any(
+            isinstance(value, core.Tracer)
+            for value in flatten(arguments + list(keywords.values()), [])
+        )
         with jax.disable_jit(traced):
             return function(*arguments, **keywords)
 
@@ -135,7 +164,9 @@ class JaxBackend(ArrayBackend):
 
         def mapped(*values, **keywords):
             return jax.vmap(lambda *parts: function(*parts, **keywords), in_axes=tuple(axes))(
-                *values)
+                *values
+            )
+
         mapped.__name__ = getattr(function, "__name__", "mapped")
         return mapped
 
@@ -199,34 +230,47 @@ class JaxBackend(ArrayBackend):
             elif type(value) in (list, tuple):
                 for position, item in enumerate(value):
                     collect(item, path + (position,))
+
         for position, value in enumerate(node.arguments):
             collect(value, (position,))
         if node.name == "convert":
             return [(values[0], cotangents[0].reshape(values[0].shape))] if values else []
-        wanted = [position for position, cotangent in enumerate(cotangents)
-                  if cotangent is not None]
+        wanted = [
+            position for position, cotangent in enumerate(cotangents) if cotangent is not None
+        ]
 
         def function(*chosen):
-            arguments = [_put(value, (position,), places, chosen)
-                         for position, value in enumerate(node.arguments)]
+            arguments = [
+                _put(value, (position,), places, chosen)
+                for position, value in enumerate(node.arguments)
+            ]
             result = node.function(*arguments, **node.keywords)
             results = result if isinstance(result, (tuple, list)) else (result,)
             return [results[position] for position in wanted]
+
         try:
-            outputs, pull = self._quietly(jax.vjp, function, *[
-                jnp_asarray(plain(value)) for value in values])
-            pulled = self._quietly(pull, [
-                jnp_asarray(ordinary_asarray(cotangents[position]).astype(output.dtype))
-                for position, output in zip(wanted, outputs)])
+            outputs, pull = self._quietly(
+                jax.vjp, function, *[jnp_asarray(plain(value)) for value in values]
+            )
+            pulled = self._quietly(
+                pull,
+                [
+                    jnp_asarray(ordinary_asarray(cotangents[position]).astype(output.dtype))
+                    for position, output in zip(wanted, outputs)
+                ],
+            )
         except Exception:
             # No derivative of it: the way back ends here.
             return []
-        return [(value, np.asarray(cotangent.__array__(), dtype=np.float64))
-                for value, cotangent in zip(values, pulled)]
+        return [
+            (value, np.asarray(cotangent.__array__(), dtype=np.float64))
+            for value, cotangent in zip(values, pulled)
+        ]
 
 
 def _x64():
     from jax.experimental import enable_x64
+
     return enable_x64(True)
 
 
@@ -244,8 +288,9 @@ def _put(value, path, places, chosen):
     if path in places:
         return chosen[places.index(path)]
     if type(value) in (list, tuple):
-        return type(value)(_put(item, path + (position,), places, chosen)
-                           for position, item in enumerate(value))
+        return type(value)(
+            _put(item, path + (position,), places, chosen) for position, item in enumerate(value)
+        )
     return plain(value)
 
 
@@ -255,15 +300,14 @@ BACKEND = JaxBackend()
 def install():
     """Replaces the functions of JAX, once per process."""
     for path, only in BACKEND.modules().items():
-        module = importlib.import_module(path)
-        skipped = _SKIPPED if only is None else set(dir(module)) - set(only)
-        wrapping.watch_module(BACKEND, module, _RENAMED, skipped)
+        wrapping.watch_module(BACKEND, importlib.import_module(path), only)
     for attribute in ("PRNGKey", "key", "split", "fold_in", "categorical", "shuffle"):
         # Compiled as ever; there is nothing to see in them.
         original = getattr(jax.random, attribute, None)
         if original is not None:
-            setattr(jax.random, attribute,
-                    wrapping.Watched(BACKEND, original, attribute, "passed on"))
+            setattr(
+                jax.random, attribute, wrapping.Watched(BACKEND, original, attribute, "passed on")
+            )
     wrapping.watch_operators(BACKEND, ArrayImpl)
     wrapping.watch_operators(BACKEND, core.ShapedArray, "_%s")
     for attribute, name in _METHODS.items():
@@ -276,11 +320,13 @@ def install():
 
 def _taken(original):
     """What leaves the arrays: numbers that the program prints, compares or returns."""
+
     def call(self, *arguments):
         monitor = BACKEND.monitor
         if monitor is not None and monitor.active and not BACKEND.inside:
             BACKEND.taken_out(self)
         return original(self, *arguments)
+
     return call
 
 
@@ -289,7 +335,7 @@ class Run:
 
     def __init__(self, monitor, patches):
         self.monitor = monitor
-        self.depth = 0              # of gradients inside each other
+        self.depth = 0  # of gradients inside each other
         BACKEND.begin(monitor)
         self._jit = jax.disable_jit(True)
         self._jit.__enter__()
@@ -303,6 +349,7 @@ class Run:
     def _differentiating(self, original, name):
         def transform(function, *settings, **named):
             return _Differentiated(self, original, name, function, settings, named)
+
         return transform
 
 
@@ -342,8 +389,13 @@ class _Differentiated:
         finally:
             run.depth -= 1
         BACKEND.mark(jax.tree_util.tree_leaves(result))
-        gradient = result[1] if self.name == "value_and_grad" else \
-            result[0] if self.named.get("has_aux") else result
+        gradient = (
+            result[1]
+            if self.name == "value_and_grad"
+            else result[0]
+            if self.named.get("has_aux")
+            else result
+        )
         loss = self.losses[-1] if self.losses else None
         self.losses.clear()
         BACKEND.differentiated(loss, jax.tree_util.tree_leaves(gradient))
@@ -355,8 +407,11 @@ class _Differentiated:
         loss = self._loss(self.function(*arguments, **keywords))
         gradient = []
         monitor = self.run.monitor
-        if monitor.policy.watch_gradients and not monitor.trace.failures and \
-                any(steering.slope_may_fail(BACKEND, node) for node in monitor.trace.nodes):
+        if (
+            monitor.policy.watch_gradients
+            and not monitor.trace.failures
+            and any(steering.slope_may_fail(BACKEND, node) for node in monitor.trace.nodes)
+        ):
             BACKEND.inside = True
             try:
                 gradient = jax.tree_util.tree_leaves(self.derivative(*arguments, **keywords))

@@ -10,6 +10,7 @@ def of(library):
     if backend is None:
         if library == "torch":
             from .torch_backend import TorchBackend
+
             backend = TorchBackend()
         elif library == "jax":
             from .jax_backend import BACKEND as backend

@@ -11,10 +11,27 @@ from ..watch.trace import Node, Site
 from .base import Backend
 
 # Function -> canonical name in the registry.
-FUNCTIONS = {"log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "exp": "exp",
-             "expm1": "expm1", "exp2": "exp2", "sqrt": "sqrt", "pow": "pow", "acos": "acos",
-             "asin": "asin", "atanh": "atanh", "acosh": "acosh", "cosh": "cosh", "sinh": "sinh",
-             "lgamma": "lgamma", "gamma": "gamma", "fmod": "fmod", "hypot": "hypot"}
+FUNCTIONS = {
+    "log": "log",
+    "log2": "log2",
+    "log10": "log10",
+    "log1p": "log1p",
+    "exp": "exp",
+    "expm1": "expm1",
+    "exp2": "exp2",
+    "sqrt": "sqrt",
+    "pow": "pow",
+    "acos": "acos",
+    "asin": "asin",
+    "atanh": "atanh",
+    "acosh": "acosh",
+    "cosh": "cosh",
+    "sinh": "sinh",
+    "lgamma": "lgamma",
+    "gamma": "gamma",
+    "fmod": "fmod",
+    "hypot": "hypot",
+}
 _LARGEST_EXPONENT = math.log(1.7976931348623157e308)
 
 
@@ -35,6 +52,7 @@ class MathBackend(Backend):
     def differentiate(self, node, trace):
         if node.inputs:
             from .torch_backend import TorchBackend
+
             node.library = "torch"
             try:
                 return TorchBackend().differentiate(node, trace)
@@ -85,12 +103,21 @@ def _watched(original, name, monitor):
         try:
             return original(*arguments)
         except (ValueError, OverflowError) as error:
-            if all(isinstance(value, (int, float)) and math.isfinite(value)
-                   for value in arguments):
-                monitor.fail(BACKEND, "nonfinite", node, "math.%s(%s) raises %s: %s" % (
-                    original.__name__, ", ".join("%r" % value for value in arguments),
-                    type(error).__name__, error))
+            if all(isinstance(value, (int, float)) and math.isfinite(value) for value in arguments):
+                monitor.fail(
+                    BACKEND,
+                    "nonfinite",
+                    node,
+                    "math.%s(%s) raises %s: %s"
+                    % (
+                        original.__name__,
+                        ", ".join("%r" % value for value in arguments),
+                        type(error).__name__,
+                        error,
+                    ),
+                )
             raise
+
     function.__name__ = original.__name__
     function.__doc__ = original.__doc__
     return function
@@ -103,5 +130,14 @@ def _node(monitor, original, name, arguments, frame):
     # The tensors behind numbers that `item()` gave.
     behind = [monitor.taken[id(value)][1] for value in arguments if id(value) in monitor.taken]
     operands = tuple(behind) if len(behind) == len(arguments) else arguments
-    return Node(trace.operations, name, original, arguments, {}, operands,
-                behind if operands is not arguments else [], site, "math")
+    return Node(
+        trace.operations,
+        name,
+        original,
+        arguments,
+        {},
+        operands,
+        behind if operands is not arguments else [],
+        site,
+        "math",
+    )

@@ -9,16 +9,29 @@ import operator
 
 import numpy as np
 
-from ..watch import names
+from ..watch import operations
 from .base import Backend
 
 _MONITOR = [None]
 # The originals: while the program runs, NumPy's own names lead to the traced sources.
 ordinary_array, ordinary_asarray = np.array, np.asarray
 # Methods of ufuncs by the name of the operation, and the function of that name.
-_REDUCTIONS = {("add", "reduce"): ("sum", np.sum), ("multiply", "reduce"): ("prod", np.prod),
-               ("maximum", "reduce"): ("max", np.max), ("minimum", "reduce"): ("min", np.min),
-               ("add", "accumulate"): ("cumsum", np.cumsum)}
+_REDUCTIONS = {
+    ("add", "reduce"): ("sum", np.sum),
+    ("multiply", "reduce"): ("prod", np.prod),
+    ("maximum", "reduce"): ("max", np.max),
+    ("minimum", "reduce"): ("min", np.min),
+    ("add", "accumulate"): ("cumsum", np.cumsum),
+}
+
+
+def name_of(function):
+    """The operation that a function of NumPy is."""
+    if (getattr(function, "__module__", None) or "").startswith("numpy.linalg"):
+        known = operations.TABLE.called("linalg_" + function.__name__)
+        if known is not None:
+            return known
+    return operations.called(function.__name__)
 
 
 def plain(value):
@@ -27,6 +40,8 @@ def plain(value):
         return value.view(np.ndarray)
     if type(value) in (list, tuple):
         return type(value)(plain(item) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*[plain(item) for item in value])
     if isinstance(value, dict):
         return dict((key, plain(item)) for key, item in value.items())
     return value
@@ -39,6 +54,9 @@ def traced(value):
             return array.view(TracedArray)
     if type(value) in (list, tuple):
         return type(value)(traced(item) for item in value)
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        # `svd`, `eigh`, `unique_values` … give their parts by name.
+        return type(value)(*[traced(item) for item in value])
     return value
 
 
@@ -48,9 +66,13 @@ class TracedArray(np.ndarray):
     def __array_finalize__(self, source):
         # `np.uint8(x)` and other constructors of types convert without a method of the array.
         # Results of 64 bits are indices (`argsort`), not conversions.
-        if isinstance(source, TracedArray) and source.dtype.kind == "f" and \
-                self.dtype.kind in "iu" and self.dtype.itemsize < 8 and \
-                self.shape == source.shape:
+        if (
+            isinstance(source, TracedArray)
+            and source.dtype.kind == "f"
+            and self.dtype.kind in "iu"
+            and self.dtype.itemsize < 8
+            and self.shape == source.shape
+        ):
             converted(source, self)
 
     def __setitem__(self, item, value):
@@ -61,7 +83,7 @@ class TracedArray(np.ndarray):
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         name, function = ufunc.__name__, ufunc
         if method == "__call__":
-            name = names.ALIASES.get(name, name)
+            name = operations.called(name)
         else:
             name, function = _REDUCTIONS.get((name, method), (name, getattr(ufunc, method)))
         out = keywords.get("out")
@@ -76,38 +98,41 @@ class TracedArray(np.ndarray):
             if out is not None and len(out) == 1 and isinstance(out[0], TracedArray):
                 return out[0]
             return traced(result)
+
         # The reductions name their defaults too, which not every function of that name takes.
-        said = dict((key, value) for key, value in keywords.items()
-                    if not (key == "dtype" and value is None or key == "where" and value is True))
-        return _observe(name, function, inputs, said, call)
+        said = dict(
+            (key, value)
+            for key, value in keywords.items()
+            if not (key == "dtype" and value is None or key == "where" and value is True)
+        )
+        return observe(name, function, inputs, said, call)
 
     def __array_function__(self, function, types, arguments, keywords):
-        name = function.__name__
-        module = getattr(function, "__module__", "") or ""
-        if "linalg" in module and ("linalg_" + name) in names.ALIASES:
-            name = names.ALIASES["linalg_" + name]
-        name = names.ALIASES.get(name, name)
+        name = name_of(function)
         clean_arguments = plain(arguments)
         clean_keywords = plain(keywords)
 
         def call():
             with np.errstate(all="ignore"):
                 return traced(function(*clean_arguments, **clean_keywords))
-        return _observe(name, function, arguments, keywords, call)
+
+        return observe(name, function, arguments, keywords, call)
 
     def astype(self, dtype, *arguments, **keywords):
         def call():
             with np.errstate(all="ignore"):
                 return traced(self.view(np.ndarray).astype(dtype, *arguments, **keywords))
-        return _observe("cast", np.ndarray.astype, (self, dtype), {}, call)
+
+        return observe("cast", np.ndarray.astype, (self, dtype), {}, call)
 
     def _method(self, name, function, arguments, keywords):
         def call():
             with np.errstate(all="ignore"):
-                return traced(getattr(self.view(np.ndarray), name)(*plain(arguments),
-                                                                 **plain(keywords)))
-        return _observe(names.ALIASES.get(name, name), function, (self,) + arguments, keywords,
-                        call)
+                return traced(
+                    getattr(self.view(np.ndarray), name)(*plain(arguments), **plain(keywords))
+                )
+
+        return observe(operations.called(name), function, (self,) + arguments, keywords, call)
 
     def mean(self, *arguments, **keywords):
         return self._method("mean", np.mean, arguments, keywords)
@@ -125,7 +150,8 @@ class TracedArray(np.ndarray):
         def call():
             # An element of an array is a scalar in NumPy; here it stays traced.
             return traced(self.view(np.ndarray)[plain(item)])
-        return _observe("getitem", operator.getitem, (self, item), {}, call)
+
+        return observe("getitem", operator.getitem, (self, item), {}, call)
 
     def reshape(self, *arguments, **keywords):
         return self._method("reshape", np.ndarray.reshape, arguments, keywords)
@@ -160,6 +186,12 @@ class TracedArray(np.ndarray):
     def __float__(self):
         return self._taken(float(self.view(np.ndarray)))
 
+    def __str__(self):
+        return str(self._taken(self.view(np.ndarray)))
+
+    def __repr__(self):
+        return repr(self._taken(self.view(np.ndarray)))
+
     def __format__(self, text):
         return format(self._taken(self.view(np.ndarray)[()]), text)
 
@@ -187,21 +219,26 @@ def converted(source, result):
     frame, _, optimizer = monitor.users.locate(2)
     if frame is None or optimizer:
         return
-    held = result.view(np.ndarray).view(TracedArray) if isinstance(result, TracedArray) \
+    held = (
+        result.view(np.ndarray).view(TracedArray)
+        if isinstance(result, TracedArray)
         else traced(result)
-    monitor.operation(BACKEND, "cast", np.ndarray.astype, (source, held.dtype), {}, False, frame,
-                      lambda: held)
+    )
+    monitor.operation(
+        BACKEND, "cast", np.ndarray.astype, (source, held.dtype), {}, False, frame, lambda: held
+    )
 
 
-def _observe(name, function, arguments, keywords, call):
+def observe(name, function, arguments, keywords, call):
     monitor = _MONITOR[0]
     if monitor is None or not monitor.active:
         return call()
     frame, _, optimizer = monitor.users.locate(3)
     if frame is None or optimizer:
         return call()
-    return monitor.operation(BACKEND, name, function, tuple(arguments), dict(keywords), False,
-                             frame, call)
+    return monitor.operation(
+        BACKEND, name, function, tuple(arguments), dict(keywords), False, frame, call
+    )
 
 
 class NumpyBackend(Backend):
@@ -241,14 +278,21 @@ class NumpyBackend(Backend):
                 target = np.float64 if value.dtype.itemsize < 8 else np.longdouble
                 return ordinary_asarray(plain(value), dtype=target)
             return plain(value)
+
         with np.errstate(all="ignore"):
-            result = node.function(*[wide(value) for value in node.arguments],
-                                   **dict((key, wide(value)) for key, value
-                                          in node.keywords.items() if key not in ("dtype", "out")))
+            result = node.function(
+                *[wide(value) for value in node.arguments],
+                **dict(
+                    (key, wide(value))
+                    for key, value in node.keywords.items()
+                    if key not in ("dtype", "out")
+                ),
+            )
         return ordinary_asarray(result)
 
     def differentiate(self, node, trace):
         from ..steer import numpy_distances
+
         return numpy_distances.distances(node)
 
 
@@ -261,4 +305,5 @@ def install(monitor):
 
     def remove():
         _MONITOR[0] = None
+
     return remove

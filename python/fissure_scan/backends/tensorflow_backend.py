@@ -5,49 +5,18 @@ public functions, so its layers, losses and training loops are seen too, at the 
 Graph programs (TensorFlow 1) are graph_backend.py's.
 """
 
+import functools
 import sys
 
 import numpy as np
 import tensorflow as tf
 
+from ..watch import operations
 from . import graph_backend, wrapping
 from .arrays import ArrayBackend, unwatched
 from ..watch.monitor_tools import flatten
 from .numpy_backend import TracedArray, ordinary_asarray, plain
 
-_RENAMED = {
-    "reduce_sum": "sum", "reduce_mean": "mean", "reduce_max": "max", "reduce_min": "min",
-    "reduce_prod": "prod", "reduce_logsumexp": "logsumexp", "reduce_std": "std",
-    "reduce_variance": "var", "reduce_euclidean_norm": "norm", "clip_by_value": "clamp",
-    "clip_by_norm": "clamp", "truediv": "div", "realdiv": "div", "divide": "div",
-    "l2_normalize": "normalize", "log_sigmoid": "logsigmoid", "concat": "cat", "inv": "inverse",
-    "pinv": "pinverse", "floordiv": "floor_divide", "floormod": "remainder", "mod": "remainder",
-    "softmax_cross_entropy_with_logits": "cross_entropy",
-    "sparse_softmax_cross_entropy_with_logits": "cross_entropy",
-    "sigmoid_cross_entropy_with_logits": "binary_cross_entropy_with_logits",
-    "negative": "neg", "saturate_cast": "clamp", "moments": "mean", "fill": "full",
-    "range": "arange", "add_n": "add", "scalar_mul": "mul", "nextafter": "nextafter",
-    "batch_normalization": "batch_norm", "euclidean_norm": "norm", "stateless_normal": "normal",
-    "stateless_uniform": "uniform", "truncated_normal": "truncated_normal",
-    "stateless_truncated_normal": "truncated_normal", "logdet": "logdet",
-}
-# They call the program's own functions, steer the library, or tell facts about tensors.
-_SKIPPED = {
-    "Assert", "as_dtype", "assert_equal", "assert_greater", "assert_less", "assert_rank", "case",
-    "cond", "control_dependencies", "custom_gradient", "device", "executing_eagerly", "foldl",
-    "foldr", "function", "get_current_name_scope", "get_logger", "get_static_value",
-    "grad_pass_through", "gradients", "group", "hessians", "import_graph_def", "init_scope",
-    "inside_function", "is_symbolic_tensor", "is_tensor", "load_library", "load_op_library",
-    "make_ndarray", "make_tensor_proto", "map_fn", "no_gradient", "no_op",
-    "nondifferentiable_batch_function", "numpy_function", "print", "py_function", "rank",
-    "recompute_grad", "register_tensor_conversion_function", "scan", "shape", "shape_n", "size",
-    "switch_case", "timestamp", "tuple", "type_spec_from_value", "variable_creator_scope",
-    "vectorized_map", "while_loop", "broadcast_static_shape", "broadcast_dynamic_shape",
-    "set_seed", "get_global_generator", "set_global_generator", "create_rng_state", "is_finite",
-    "is_nan", "is_inf", "experimental", "LinearOperator", "name_scope", "no_automatic_dependency_tracking",
-    "global_norm", "fingerprint", "as_string", "edit_distance", "compute_average_loss",
-    "scale_regularization_loss", "zeros_initializer",
-}
 _OUT = ("numpy", "__float__", "__format__")
 
 
@@ -56,11 +25,24 @@ class TensorflowBackend(ArrayBackend):
 
     def modules(self):
         """Module -> the functions of it that are watched, None for all."""
-        return dict((path, None) for path in ("tensorflow", "tensorflow.math", "tensorflow.nn",
-                                              "tensorflow.linalg", "tensorflow.random"))
+        return dict(
+            (path, None)
+            for path in (
+                "tensorflow",
+                "tensorflow.math",
+                "tensorflow.nn",
+                "tensorflow.linalg",
+                "tensorflow.random",
+                # What libraries on top of TensorFlow import.
+                "tensorflow.compat.v2",
+                "tensorflow.compat.v2.math",
+                "tensorflow.compat.v2.nn",
+                "tensorflow.compat.v2.linalg",
+            )
+        )
 
     def skipped(self):
-        return _SKIPPED
+        return operations.TABLE.unwatched[self.library]
 
     def methods(self):
         return ["__getitem__"]
@@ -92,9 +74,14 @@ class TensorflowBackend(ArrayBackend):
     def from_numpy(self, array, dtype_name):
         before, self.inside = self.inside, True
         try:
-            return _cast(_constant(ordinary_asarray(array, dtype=np.float64)
-                                   if "float" in dtype_name else ordinary_asarray(array)),
-                         dtype_name)
+            return _cast(
+                _constant(
+                    ordinary_asarray(array, dtype=np.float64)
+                    if "float" in dtype_name
+                    else ordinary_asarray(array)
+                ),
+                dtype_name,
+            )
         finally:
             self.inside = before
 
@@ -116,8 +103,11 @@ class TensorflowBackend(ArrayBackend):
 
     def exchanged(self, value, frame):
         value = self.native(value)
-        if isinstance(value, (tf.Tensor, tf.Variable)) or \
-                isinstance(value, np.ndarray) and not isinstance(value, TracedArray):
+        if (
+            isinstance(value, (tf.Tensor, tf.Variable))
+            or isinstance(value, np.ndarray)
+            and not isinstance(value, TracedArray)
+        ):
             return self.entered(value, frame)
         if type(value) in (list, tuple):
             return type(value)(self.exchanged(item, frame) for item in value)
@@ -138,8 +128,11 @@ class TensorflowBackend(ArrayBackend):
                 low, high = float(low), float(high)
             except (TypeError, ValueError):
                 return "uniform", None, None
-            return ("uniform", low, high) if name == "uniform" else \
-                ("uniform", low - 2.0 * high, low + 2.0 * high)
+            return (
+                ("uniform", low, high)
+                if name == "uniform"
+                else ("uniform", low - 2.0 * high, low + 2.0 * high)
+            )
         return {"constant": "tensor", "convert_to_tensor": "tensor"}.get(name, name), None, None
 
     # Wider and derivatives ---------------------------------------------------------------------
@@ -174,17 +167,26 @@ class TensorflowBackend(ArrayBackend):
                 if type(value) in (list, tuple):
                     return type(value)(copied(item) for item in value)
                 return copies.get(id(value), plain(value))
+
             with tf.GradientTape() as tape:
                 for copy in copies.values():
                     tape.watch(copy)
-                result = node.function(*[copied(value) for value in node.arguments],
-                                       **dict((key, copied(value))
-                                              for key, value in node.keywords.items()))
+                result = node.function(
+                    *[copied(value) for value in node.arguments],
+                    **dict((key, copied(value)) for key, value in node.keywords.items()),
+                )
             results = flatten(result if isinstance(result, (tuple, list)) else (result,), [])
-            wanted = [(results[position], cotangent)
-                      for position, cotangent in enumerate(cotangents) if cotangent is not None]
-            pulled = _gradient(tape, [output for output, _ in wanted], list(copies.values()), [
-                _cast(_constant(cotangent), output.dtype) for output, cotangent in wanted])
+            wanted = [
+                (results[position], cotangent)
+                for position, cotangent in enumerate(cotangents)
+                if cotangent is not None
+            ]
+            pulled = _gradient(
+                tape,
+                [output for output, _ in wanted],
+                list(copies.values()),
+                [_cast(_constant(cotangent), output.dtype) for output, cotangent in wanted],
+            )
         except Exception:
             # No derivative of it: the way back ends here.
             return []
@@ -204,8 +206,9 @@ _gradient = tf.GradientTape.gradient
 
 
 def _numpy(value):
-    return _TENSOR_NUMPY(value) if isinstance(value, tf.Tensor) else \
-        _TENSOR_NUMPY(value.read_value())
+    return (
+        _TENSOR_NUMPY(value) if isinstance(value, tf.Tensor) else _TENSOR_NUMPY(value.read_value())
+    )
 
 
 _TENSOR_NUMPY = type(tf.constant(0.0)).numpy
@@ -214,26 +217,35 @@ _TENSOR_NUMPY = type(tf.constant(0.0)).numpy
 def install():
     """Replaces the functions of TensorFlow, once per process."""
     for path in BACKEND.modules():
-        module = tf if path == "tensorflow" else getattr(tf, path.split(".")[1])
-        wrapping.watch_module(BACKEND, module, _RENAMED, _SKIPPED)
+        module = functools.reduce(getattr, path.split(".")[1:], tf)
+        wrapping.watch_module(BACKEND, module)
     wrapping.watch_operators(BACKEND, tf.Tensor)
     wrapping.watch_operators(BACKEND, tf.Variable)
     wrapping.replace_method(BACKEND, tf.Tensor, "__getitem__", "getitem")
     eager = type(_constant(0.0))
     for attribute in _OUT:
         if hasattr(eager, attribute):
-            setattr(tf.Tensor if attribute != "numpy" else eager.__mro__[1], attribute,
-                    _taken(getattr(eager, attribute)))
+            setattr(
+                tf.Tensor if attribute != "numpy" else eager.__mro__[1],
+                attribute,
+                _taken(getattr(eager, attribute)),
+            )
 
 
 def _taken(original):
     """What leaves the tensors: numbers that the program prints, compares or returns."""
+
     def call(self, *arguments):
         monitor = BACKEND.monitor
-        if monitor is not None and monitor.active and not BACKEND.inside \
-                and not BACKEND.is_symbolic(self):
+        if (
+            monitor is not None
+            and monitor.active
+            and not BACKEND.inside
+            and not BACKEND.is_symbolic(self)
+        ):
             BACKEND.taken_out(self)
         return original(self, *arguments)
+
     return call
 
 
@@ -257,6 +269,7 @@ class Run:
 
         def run(session, fetches, feed_dict=None, *more, **named):
             return graphs.run(session, fetches, feed_dict, *more, **named)
+
         patches.set(_SESSION, "run", run)
 
         def gradient(tape, target, *arguments, **keywords):
@@ -269,9 +282,12 @@ class Run:
                 leaves = [value for value in tf.nest.flatten(result) if value is not None]
                 BACKEND.mark(leaves)
                 losses = [value for value in tf.nest.flatten(target)]
-                BACKEND.differentiated(losses[0] if len(losses) == 1 else None,
-                                       [getattr(leaf, "values", leaf) for leaf in leaves])
+                BACKEND.differentiated(
+                    losses[0] if len(losses) == 1 else None,
+                    [getattr(leaf, "values", leaf) for leaf in leaves],
+                )
             return result
+
         patches.set(tf.GradientTape, "gradient", gradient)
         self._variables(patches, monitor)
 
@@ -284,17 +300,20 @@ class Run:
         def init(graph, *arguments, **keywords):
             original(graph, *arguments, **keywords)
             graph.seed = 0
+
         patches.set(tf.Graph, "__init__", init)
 
     def _variables(self, patches, monitor):
         """The initial value of a variable is no input of its own."""
         from tensorflow.python.ops.resource_variable_ops import ResourceVariable
+
         original = ResourceVariable.__init__
 
         def init(variable, initial_value=None, *arguments, **keywords):
             for info in BACKEND.behind(initial_value):
                 info.frozen, info.why = True, "the initial value of a variable"
             original(variable, initial_value, *arguments, **keywords)
+
         patches.set(ResourceVariable, "__init__", init)
 
     def end(self):
@@ -305,8 +324,10 @@ class Run:
 
 
 def run_eagerly(flag):
-    set_flag = getattr(tf.config, "run_functions_eagerly", None) or \
-        tf.config.experimental_run_functions_eagerly
+    set_flag = (
+        getattr(tf.config, "run_functions_eagerly", None)
+        or tf.config.experimental_run_functions_eagerly
+    )
     set_flag(flag)
 
 

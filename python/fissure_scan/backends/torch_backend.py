@@ -6,7 +6,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from ..steer import soft_assertions
-from ..watch import names, sources
+from ..watch import names, operations
 from ..watch.monitor import StopRun
 from .base import Backend
 
@@ -30,8 +30,9 @@ class TorchBackend(Backend):
 
     def numbers(self, value):
         wide = value.detach().cpu()
-        return wide.float().numpy() if wide.dtype in (torch.float16, torch.bfloat16) else \
-            wide.numpy()
+        return (
+            wide.float().numpy() if wide.dtype in (torch.float16, torch.bfloat16) else wide.numpy()
+        )
 
     def is_float(self, value):
         return isinstance(value, torch.Tensor) and value.dtype.is_floating_point
@@ -59,8 +60,12 @@ class TorchBackend(Backend):
         if detached.numel() == 0:
             return 0.0, 0.0, False, 0
         wide = detached.double()
-        return (float(wide.min()), float(wide.max()), bool((wide == wide.round()).all()),
-                detached.numel())
+        return (
+            float(wide.min()),
+            float(wide.max()),
+            bool((wide == wide.round()).all()),
+            detached.numel(),
+        )
 
     def extremes(self, value):
         """Smallest and largest element of a tensor that is not empty."""
@@ -83,8 +88,12 @@ class TorchBackend(Backend):
         return str(value.dtype).replace("torch.", "")
 
     def integer_limits(self, value):
-        if not isinstance(value, torch.Tensor) or value.dtype.is_floating_point \
-                or value.dtype.is_complex or value.dtype == torch.bool:
+        if (
+            not isinstance(value, torch.Tensor)
+            or value.dtype.is_floating_point
+            or value.dtype.is_complex
+            or value.dtype == torch.bool
+        ):
             return None
         info = torch.iinfo(value.dtype)
         return info.min, info.max
@@ -94,13 +103,17 @@ class TorchBackend(Backend):
         nans = int(torch.isnan(flat).sum())
         positive = int((flat == float("inf")).sum())
         negative = int((flat == float("-inf")).sum())
-        parts = [text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf"))
-                 if count]
-        return "/".join(parts) + " in %d of %d elements" % (nans + positive + negative,
-                                                            flat.numel())
+        parts = [
+            text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf")) if count
+        ]
+        return "/".join(parts) + " in %d of %d elements" % (
+            nans + positive + negative,
+            flat.numel(),
+        )
 
     def call_wider(self, node):
         """The node's own function on double-precision operands."""
+
         def wide(value):
             if isinstance(value, torch.Tensor):
                 value = value.detach()
@@ -108,9 +121,11 @@ class TorchBackend(Backend):
             if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
                 return type(value)(wide(item) for item in value)
             return value
+
         arguments = [wide(value) for value in node.arguments]
-        keywords = dict((key, wide(value)) for key, value in node.keywords.items()
-                        if key != "dtype")
+        keywords = dict(
+            (key, wide(value)) for key, value in node.keywords.items() if key != "dtype"
+        )
         with torch.no_grad():
             result = node.function(*arguments, **keywords)
         return result[0] if isinstance(result, (tuple, list)) else result
@@ -127,14 +142,20 @@ class TorchBackend(Backend):
         if isinstance(value, torch.Tensor):
             return value.detach().clone()
         if isinstance(value, (list, tuple)):
-            return type(value)(self.snapshot(item) for item in value) \
-                if type(value) in (list, tuple) else value
+            return (
+                type(value)(self.snapshot(item) for item in value)
+                if type(value) in (list, tuple)
+                else value
+            )
         return value
 
     def is_in_place(self, function):
         name = getattr(function, "__name__", "")
-        return (name.endswith("_") and not name.endswith("__")) or name == "__setitem__" or (
-            name.startswith("__i") and name not in ("__invert__", "__index__", "__init__"))
+        return (
+            (name.endswith("_") and not name.endswith("__"))
+            or name == "__setitem__"
+            or (name.startswith("__i") and name not in ("__invert__", "__index__", "__init__"))
+        )
 
     def replace(self, value, chosen, monitor, key):
         """The tensor the program gets instead of `value`."""
@@ -185,8 +206,11 @@ class TorchBackend(Backend):
                 if nearest.requires_grad and leaves:
                     try:
                         found = torch.autograd.grad(
-                            nearest, [leaf for _, leaf in leaves], retain_graph=True,
-                            allow_unused=True)
+                            nearest,
+                            [leaf for _, leaf in leaves],
+                            retain_graph=True,
+                            allow_unused=True,
+                        )
                     except RuntimeError:
                         found = [None] * len(leaves)
                     for (key, _), gradient in zip(leaves, found):
@@ -246,8 +270,16 @@ class TorchMode(TorchFunctionMode):
                 return self._source(name, arguments, keywords, value, frame)
             self._mark(value)
             return value
-        return monitor.operation(self.backend, name, function, arguments, keywords, swapped, frame,
-                                 lambda: function(*arguments, **keywords))
+        return monitor.operation(
+            self.backend,
+            name,
+            function,
+            arguments,
+            keywords,
+            swapped,
+            frame,
+            lambda: function(*arguments, **keywords),
+        )
 
     def _describe(self, function):
         raw = getattr(function, "__name__", "")
@@ -256,12 +288,29 @@ class TorchMode(TorchFunctionMode):
             return "grad-mode", raw, False
         if raw in ("__get__", "__set__", "__delete__"):
             owner = getattr(getattr(function, "__self__", None), "__name__", "")
-            if raw != "__get__" or owner in ("shape", "dtype", "device", "requires_grad", "is_leaf",
-                                             "grad_fn", "layout", "ndim", "_version", "itemsize"):
-                return ("requires-grad" if owner == "requires_grad" and raw == "__set__"
-                        else "ignore"), owner, False
+            if raw != "__get__" or owner in (
+                "shape",
+                "dtype",
+                "device",
+                "requires_grad",
+                "is_leaf",
+                "grad_fn",
+                "layout",
+                "ndim",
+                "_version",
+                "itemsize",
+            ):
+                return (
+                    (
+                        "requires-grad"
+                        if owner == "requires_grad" and raw == "__set__"
+                        else "ignore"
+                    ),
+                    owner,
+                    False,
+                )
             return "attribute", owner, False
-        if raw in names.IGNORED:
+        if operations.unwatched(raw, "torch"):
             return "ignore", raw, False
         if raw == "requires_grad_":
             return "requires-grad", raw, False
@@ -269,10 +318,14 @@ class TorchMode(TorchFunctionMode):
             return "out", raw, False
         if raw in ("backward", "grad"):
             return "backward", raw, False
-        if name in sources.FILLS and (raw.endswith("_") or raw in sources.FILLS) \
-                and raw not in sources.IS_SOURCE and raw not in ("detach",):
+        if (
+            operations.has(name, "fills")
+            and (raw.endswith("_") or operations.has(raw, "fills"))
+            and operations.source(raw) is None
+            and raw not in ("detach",)
+        ):
             return "fill", name, False
-        if raw in sources.IS_SOURCE or raw in sources.INTEGER:
+        if operations.source(raw) is not None:
             return "source", raw, False
         return "operation", name, swapped
 
@@ -384,6 +437,9 @@ class TorchMode(TorchFunctionMode):
                 producer.consumed = producer.taken = True
         result = function(*arguments, **keywords)
         self._mark(result)
+        if function.__name__ == "grad" and keywords.get("create_graph"):
+            # A gradient that the loss is made of (a penalty on it): the step is still to come.
+            return result
         monitor.trace.backward_calls += 1
         if monitor.gradient_watch is not None:
             monitor.gradient_watch.finished(self.backend)

@@ -8,13 +8,11 @@ code (`grad`, `scan`, `map_fn`, …) must not be among them.
 import functools
 import inspect
 
-from ..watch import names
+from ..watch import operations
 from .arrays import unwatched
 from ..watch.monitor_tools import flatten
-from ..watch.sources import CONSTANT, INTEGER, RANDOM
 
 OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul", "floordiv", "mod", "neg", "abs")
-_LITERAL = {"array", "asarray", "constant", "convert_to_tensor", "tensor"}
 
 
 class Watched:
@@ -46,11 +44,13 @@ class Watched:
 
 def method(backend, original, name, swapped=False):
     """A method of the library's arrays, operators among them."""
+
     @functools.wraps(original)
     def call(*arguments, **keywords):
         if backend.monitor is None or backend.inside or not backend.monitor.active:
             return original(*arguments, **keywords)
         return operation(backend, name, original, arguments, keywords, swapped)
+
     return call
 
 
@@ -60,14 +60,8 @@ def replace_method(backend, owner, attribute, name, swapped=False):
     setattr(owner, attribute, staticmethod(call) if is_static else call)
 
 
-# As they are called in the libraries and as the sources are called.
-SOURCES = set(RANDOM) | CONSTANT | INTEGER | _LITERAL | {
-    "uniform", "truncated_normal", "laplace", "gumbel", "logistic", "fill", "stateless_normal",
-    "stateless_uniform", "stateless_truncated_normal"}
-
-
 def kind_of(name):
-    return "source" if name in SOURCES and name != "logistic" else "operation"
+    return "operation" if operations.source(name) is None else "source"
 
 
 def operation(backend, name, original, arguments, keywords, swapped):
@@ -78,8 +72,10 @@ def operation(backend, name, original, arguments, keywords, swapped):
         result = _pass_on(backend, original, arguments, keywords)
         backend.mark(backend.values(result))
         return result
-    if any(backend.is_symbolic(value) for value in flatten(
-            list(arguments) + list(keywords.values()), [])):
+    if any(
+        backend.is_symbolic(value)
+        for value in flatten(list(arguments) + list(keywords.values()), [])
+    ):
         return _pass_on(backend, original, arguments, keywords)
     arguments = tuple(backend.exchanged(value, frame) for value in arguments)
     keywords = dict((key, backend.exchanged(value, frame)) for key, value in keywords.items())
@@ -88,9 +84,18 @@ def operation(backend, name, original, arguments, keywords, swapped):
     def call():
         real.append(_pass_on(backend, original, arguments, keywords))
         return backend.values(real[0])
+
     function = backend.replayable(original, arguments)
-    monitor.operation(backend, name, function, backend.values(arguments),
-                      backend.values(keywords), swapped, frame, call)
+    monitor.operation(
+        backend,
+        name,
+        function,
+        backend.values(arguments),
+        backend.values(keywords),
+        swapped,
+        frame,
+        call,
+    )
     return real[0]
 
 
@@ -98,15 +103,24 @@ def source(backend, name, original, arguments, keywords):
     monitor = backend.monitor
     frame, direct, optimizer = monitor.users.locate(3)
     first = backend.native(arguments[0]) if arguments else None
-    if name in _LITERAL and flatten((first,), []) and (
-            backend.is_array(first) or getattr(first, "fissure_traced", False)):
+    if (
+        operations.source(name) == "literal"
+        and flatten((first,), [])
+        and (backend.is_array(first) or getattr(first, "fissure_traced", False))
+    ):
         # What it was made from stays the input.
         arguments = (first,) + tuple(arguments[1:])
         return operation_at(backend, original, arguments, keywords, frame, optimizer)
     result = _pass_on(backend, original, arguments, keywords)
     value = backend.values(result)
-    if frame is None or not direct or optimizer or not backend.is_array(value) \
-            or value is not result or backend.is_symbolic(value):
+    if (
+        frame is None
+        or not direct
+        or optimizer
+        or not backend.is_array(value)
+        or value is not result
+        or backend.is_symbolic(value)
+    ):
         backend.mark(value)
         return result
     called, low, high = backend.source_facts(name, arguments, keywords)
@@ -123,28 +137,47 @@ def operation_at(backend, original, arguments, keywords, frame, optimizer):
     def call():
         real.append(_pass_on(backend, original, arguments, keywords))
         return backend.values(real[0])
-    backend.monitor.operation(backend, "convert", original, backend.values(arguments),
-                              backend.values(keywords), False, frame, call)
+
+    backend.monitor.operation(
+        backend,
+        "convert",
+        original,
+        backend.values(arguments),
+        backend.values(keywords),
+        False,
+        frame,
+        call,
+    )
     return real[0]
 
 
 def _pass_on(backend, original, arguments, keywords):
     backend.inside = True
     try:
-        return backend.execute(original, [unwatched(value) for value in arguments],
-                               unwatched(keywords))
+        return backend.execute(
+            original, [unwatched(value) for value in arguments], unwatched(keywords)
+        )
     finally:
         backend.inside = False
 
 
-def watch_module(backend, module, renamed, skipped):
+def watch_module(backend, module, only=None):
     """Replaces the public functions of a module."""
     for attribute in dir(module):
         original = getattr(module, attribute, None)
-        if attribute.startswith("_") or attribute in skipped or isinstance(original, type) \
-                or not callable(original) or isinstance(original, Watched):
+        if (
+            attribute.startswith("_")
+            or (
+                operations.unwatched(attribute, backend.library)
+                if only is None
+                else attribute not in only
+            )
+            or isinstance(original, type)
+            or not callable(original)
+            or isinstance(original, Watched)
+        ):
             continue
-        name = renamed.get(attribute) or names.ALIASES.get(attribute, attribute)
+        name = operations.called(attribute, backend.library)
         # A second name for the same thing is only told apart by its module.
         setattr(module, attribute, Watched(backend, original, name, kind_of(name)))
 
@@ -156,6 +189,7 @@ def watch_operators(backend, owner, pattern="__%s__"):
             attribute = pattern % (prefix + base)
             original = getattr(owner, attribute, None)
             if original is not None:
-                name = {"truediv": "div", "floordiv": "floor_divide",
-                        "mod": "remainder"}.get(base, base)
+                name = {"truediv": "div", "floordiv": "floor_divide", "mod": "remainder"}.get(
+                    base, base
+                )
                 replace_method(backend, owner, attribute, name, swapped)

@@ -7,18 +7,17 @@ shadow is taken anew each time.
 import numpy as np
 
 from ..backends.numpy_backend import plain
+from ..watch import operations
 from .numpy_shadow import relative_error
-
-_FRESH = {"dropout", "normal", "uniform", "categorical", "bernoulli", "permutation", "shuffle"}
 
 
 class ArrayShadow:
     def __init__(self, backend):
         self.backend = backend
-        self._values = {}           # id -> shadow
-        self.errors = []            # (node, worst relative error of inputs, of output, its size)
+        self._values = {}  # id -> shadow
+        self.errors = []  # (node, worst relative error of inputs, of output, its size)
         self.nonfinite = []
-        self.outputs = {}           # id of output -> relative error
+        self.outputs = {}  # id of output -> relative error
 
     def of(self, value):
         held = self._values.get(id(value))
@@ -40,8 +39,10 @@ class ArrayShadow:
     def before(self, backend, arguments, keywords):
         if backend is not self.backend:
             return None
-        return ([self._map(value) for value in arguments],
-                dict((key, self._map(value)) for key, value in keywords.items() if key != "dtype"))
+        return (
+            [self._map(value) for value in arguments],
+            dict((key, self._map(value)) for key, value in keywords.items() if key != "dtype"),
+        )
 
     def after(self, backend, node, outputs, prepared):
         if prepared is None:
@@ -66,11 +67,16 @@ class ArrayShadow:
         backend = self.backend
         fallback = [backend.wide(value) for value in floats]
         arguments, keywords = prepared
-        if node.name in _FRESH:
+        if operations.has(node.name, "fresh"):
             return fallback
         if node.name in ("cast", "convert"):
-            return [arguments[0]] if backend.is_float(arguments[0]) and backend.is_array(
-                arguments[0]) and len(floats) == 1 else fallback
+            return (
+                [arguments[0]]
+                if backend.is_float(arguments[0])
+                and backend.is_array(arguments[0])
+                and len(floats) == 1
+                else fallback
+            )
         try:
             result = backend.in_wide(node.function, arguments, keywords)
         except Exception:
@@ -79,6 +85,7 @@ class ArrayShadow:
         results = result if isinstance(result, (tuple, list)) else (result,)
         shadows = [value for value in results if backend.is_float(value)]
         if len(shadows) != len(floats) or any(
-                tuple(one.shape) != tuple(two.shape) for one, two in zip(shadows, floats)):
+            tuple(one.shape) != tuple(two.shape) for one, two in zip(shadows, floats)
+        ):
             return fallback
         return shadows

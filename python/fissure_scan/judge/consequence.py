@@ -26,12 +26,20 @@ def wrong_result(search, found, trace, shadow):
     if shadow is None:
         return None
     for node in trace.nodes:
-        if node.index < found.failure.index or node.output is None or node.output_bad \
-                or not (node.taken or not node.consumed) or not node.unchanged():
+        if (
+            node.index < found.failure.index
+            or node.output is None
+            or node.output_bad
+            or not (node.taken or not node.consumed)
+            or not node.unchanged()
+        ):
             continue
         backend = backends.of(node.library)
-        if node.library != found.failure.library or not backend.is_float(node.output) \
-                or not hasattr(shadow, "of"):
+        if (
+            node.library != found.failure.library
+            or not backend.is_float(node.output)
+            or not hasattr(shadow, "of")
+        ):
             continue
         text = difference(backend.numbers(node.output), _numbers(shadow, backend, node.output))
         if text:
@@ -50,14 +58,19 @@ def _wider_call(search, found, trace):
     program = search.program
     program.widen = True
     try:
-        wide_trace = program.run(Policy(overrides=found.overrides,
-                                        time_limit=search.time_limit * 2))
+        wide_trace = program.run(
+            Policy(overrides=found.overrides, time_limit=search.time_limit * 2)
+        )
     finally:
         program.widen = False
     search.runs += 1
     wide = leaves(wide_trace.result)
-    if wide_trace.error is not None or len(wide) != len(narrow) or wide_trace.failures or \
-            all(one.dtype == two.dtype for one, two in zip(narrow, wide)):
+    if (
+        wide_trace.error is not None
+        or len(wide) != len(narrow)
+        or wide_trace.failures
+        or all(one.dtype == two.dtype for one, two in zip(narrow, wide))
+    ):
         return _UNKNOWN
     for one, two in zip(narrow, wide):
         text = difference(one, two)
@@ -92,8 +105,12 @@ def difference(value, exact):
     """A text when finite values differ from finite exact ones by more than rounding."""
     value = np.asarray(value, dtype=np.float64)
     exact = np.asarray(exact, dtype=np.float64)
-    if value.shape != exact.shape or value.size == 0 or not np.isfinite(exact).all() \
-            or not np.isfinite(value).all():
+    if (
+        value.shape != exact.shape
+        or value.size == 0
+        or not np.isfinite(exact).all()
+        or not np.isfinite(value).all()
+    ):
         return None
     scale = float(np.abs(exact).max())
     apart = np.abs(value - exact)
@@ -107,5 +124,6 @@ def _numbers(shadow, backend, value):
     held = shadow.of(value)
     if hasattr(held, "detach"):
         return held.detach().double().cpu().numpy()
-    return np.asarray(backend.numbers(held) if backend.library != "numpy" else held,
-                      dtype=np.float64)
+    return np.asarray(
+        backend.numbers(held) if backend.library != "numpy" else held, dtype=np.float64
+    )

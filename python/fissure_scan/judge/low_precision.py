@@ -17,12 +17,49 @@ from ..search.variations import AutocastChange, run_changed
 
 # On a GPU autocast runs these in float32; the CPU's list is another one.
 _FLOAT32_ON_GPU = {
-    "exp", "expm1", "log", "log2", "log10", "log1p", "pow", "rsqrt", "reciprocal", "softmax",
-    "log_softmax", "softplus", "sum", "prod", "cumsum", "cumprod", "norm", "normalize", "dist",
-    "cdist", "cosine_similarity", "layer_norm", "group_norm", "sinh", "cosh", "tan", "acos", "asin",
-    "erfinv", "mse_loss", "l1_loss", "smooth_l1_loss", "cross_entropy", "nll_loss", "kl_div",
-    "poisson_nll_loss", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "logsumexp",
-    "mean", "var", "std", "square",
+    "exp",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "pow",
+    "rsqrt",
+    "reciprocal",
+    "softmax",
+    "log_softmax",
+    "softplus",
+    "sum",
+    "prod",
+    "cumsum",
+    "cumprod",
+    "norm",
+    "normalize",
+    "dist",
+    "cdist",
+    "cosine_similarity",
+    "layer_norm",
+    "group_norm",
+    "sinh",
+    "cosh",
+    "tan",
+    "acos",
+    "asin",
+    "erfinv",
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "cross_entropy",
+    "nll_loss",
+    "kl_div",
+    "poisson_nll_loss",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "logsumexp",
+    "mean",
+    "var",
+    "std",
+    "square",
 }
 
 
@@ -30,7 +67,7 @@ class Asked:
     """The low precisions that a program asks for."""
 
     def __init__(self, program, trace):
-        self.autocasts = trace.autocasts            # (device, dtype name) of the contexts it made
+        self.autocasts = trace.autocasts  # (device, dtype name) of the contexts it made
         self.executed = set()
         for node in trace.nodes:
             if node.library == "torch" and node.output is not None:
@@ -43,8 +80,12 @@ class Asked:
         """Does the program ask for the whole computation in this precision, where we cannot see it
         run? What does run in it is judged by the ordinary oracles, and a program that widens its
         numbers again knows what it does."""
-        return name in self.written and name not in self.executed \
-            and "float32" not in self.written and not self.autocasts
+        return (
+            name in self.written
+            and name not in self.executed
+            and "float32" not in self.written
+            and not self.autocasts
+        )
 
 
 def _written(text):
@@ -77,6 +118,7 @@ def examine(search, torch):
 
 def _shadowed(search, asked, dtype):
     from .precision import shadowed
+
     name = str(dtype).replace("torch.", "")
     trace, shadow = shadowed(search, {}, dtype)
     if trace.failures or trace.error is not None:
@@ -85,8 +127,14 @@ def _shadowed(search, asked, dtype):
     if node is None or node.site.key() in search.found:
         return
     arguments, keywords = shadow.operands[id(node)]
-    failure = Failure("low_precision", node, "%s of the program's own data is not finite in %s" % (
-        node.name, name), tuple(arguments), keywords, None)
+    failure = Failure(
+        "low_precision",
+        node,
+        "%s of the program's own data is not finite in %s" % (node.name, name),
+        tuple(arguments),
+        keywords,
+        None,
+    )
     found = Found(failure, {}, 0, "the program's own data in %s" % name, search)
     if not asked.shadow(name):
         found.severity = "theoretical"
@@ -104,13 +152,20 @@ def first_producer(shadow):
 
 def _autocast(search, device, name, asked):
     change = AutocastChange(name)
-    policy = Policy(watch_gradients=search.trains, backward_limit=1, time_limit=search.time_limit,
-                    stop_after=search.far_horizon)
+    policy = Policy(
+        watch_gradients=search.trains,
+        backward_limit=1,
+        time_limit=search.time_limit,
+        stop_after=search.far_horizon,
+    )
     trace = run_changed(search.program, change, policy)
     search.runs += 1
     for failure in trace.failures:
-        if failure.oracle != "nonfinite" or failure.after_steps > 0 \
-                or failure.site.key() in search.found:
+        if (
+            failure.oracle != "nonfinite"
+            or failure.after_steps > 0
+            or failure.site.key() in search.found
+        ):
             continue
         if asked and device == "cuda" and failure.name in _FLOAT32_ON_GPU:
             continue

@@ -8,7 +8,7 @@ identifiers, coordinates), and values so small that `1 + x` is 1.
 
 import time
 
-from . import numpy_patterns, precision, shadows
+from . import conditioning, patterns, precision, shadows
 from ..backends import library as backends
 from ..search import candidates
 from ..report.findings import Found
@@ -37,8 +37,21 @@ def examine(search, level):
         for oracle, node, detail in judgements(trace, None if small else shadow):
             if node.site.key() in search.found:
                 continue
-            failure = Failure(oracle, node, detail, node.arguments, node.keywords,
-                              backends.of(node.library).snapshot(node.output))
+            if oracle == "cancellation" and conditioning.hopeless(
+                search,
+                overrides,
+                (trace, shadow),
+                lambda moved: shadowed(search, moved, library),
+            ):
+                continue
+            failure = Failure(
+                oracle,
+                node,
+                detail,
+                node.arguments,
+                node.keywords,
+                backends.of(node.library).snapshot(node.output),
+            )
             found = Found(failure, overrides, 0, label, search)
             found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
             if found.severity != "theoretical":
@@ -52,41 +65,58 @@ def points(inputs, level):
     double = any(variable.dtype == "float64" for variable in inputs)
     if level >= 1:
         for factor in (1e-7, 1e-16) if double else (1e-7,):
-            yield from candidates._each(inputs, "times %g" % factor,
-                                        lambda v, f=factor: v.own * f, 1)
-        yield from candidates._each(inputs, "nearly equal columns",
-                                    lambda v: candidates._near(v, -1), 1)
-        yield from candidates._each(inputs, "nearly equal rows",
-                                    lambda v: candidates._near(v, 0), 1)
+            yield from candidates._each(
+                inputs, "times %g" % factor, lambda v, f=factor: v.own * f, 1
+            )
+        yield from candidates._each(
+            inputs, "nearly equal columns", lambda v: candidates._near(v, -1), 1
+        )
+        yield from candidates._each(
+            inputs, "nearly equal rows", lambda v: candidates._near(v, 0), 1
+        )
     if level >= 2:
         free = [variable for variable in inputs if variable.unbounded()]
-        for factor in (1e3, 1e8) if double else (10.0, 1e3):
-            yield from candidates._each(free, "plus %g" % factor,
-                                        lambda v, f=factor: v.own + f * v.scale, 2)
+        # What is drawn in float64 may be computed with in float32.
+        for factor in (100.0, 1e3, 1e8) if double else (10.0, 100.0, 1e3):
+            yield from candidates._each(
+                free, "plus %g" % factor, lambda v, f=factor: v.own + f * v.scale, 2
+            )
 
 
 def shadowed(search, overrides, library):
     shadow = NumpyShadow() if library is None else shadows.beside(library)
     search.runs += 1
-    trace = search.program.run(Policy(
-        overrides=overrides, shadow=shadow, stop_after=min(2 * search.horizon, search.far_horizon),
-        backward_limit=None if library is None else 1, time_limit=search.time_limit * 2))
+    trace = search.program.run(
+        Policy(
+            overrides=overrides,
+            shadow=shadow,
+            stop_after=min(2 * search.horizon, search.far_horizon),
+            backward_limit=None if library is None else 1,
+            time_limit=search.time_limit * 2,
+        )
+    )
     return trace, shadow
 
 
 def judgements(trace, shadow):
-    pattern = numpy_patterns.examine(trace)
+    pattern = patterns.examine(trace)
     if pattern is not None:
         yield pattern
     if shadow is None:
         return
-    sizes = [_SIZES.get(backends.of(node.library).dtype_name(node.output), 8)
-             for node in trace.nodes if backends.of(node.library).is_float(node.output)]
+    sizes = [
+        _SIZES.get(backends.of(node.library).dtype_name(node.output), 8)
+        for node in trace.nodes
+        if backends.of(node.library).is_float(node.output)
+    ]
     if not sizes or min(sizes) >= 8 and not (isinstance(shadow, NumpyShadow) and WIDER_THAN_DOUBLE):
         return
     blamed = precision.cancellation(trace, shadow, _ACCURATE.get(min(sizes), 1e-13))
     if blamed is not None:
         node, wrong, error = blamed
-        yield (precision.oracle_of(node), node,
-               "%s loses digits: %s at line %d is off by %.2g of its value against wider floats" % (
-                   node.name, wrong.name, wrong.site.line, error))
+        yield (
+            precision.oracle_of(node),
+            node,
+            "%s loses digits: %s at line %d is off by %.2g of its value against wider floats"
+            % (node.name, wrong.name, wrong.site.line, error),
+        )

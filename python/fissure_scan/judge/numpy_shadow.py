@@ -14,20 +14,23 @@ WIDE = np.longdouble
 # Long doubles are doubles on some platforms: there float64 programs have no wider shadow.
 WIDER_THAN_DOUBLE = np.finfo(WIDE).eps < np.finfo(np.float64).eps
 
-_ELIMINATION = 128          # matrices up to this size
-_LARGEST = 2000000          # elements; larger arrays are their own shadow
+_ELIMINATION = 128  # matrices up to this size
+_LARGEST = 2000000  # elements; larger arrays are their own shadow
 
 
 class NumpyShadow:
     def __init__(self):
-        self._values = {}           # id -> (shadow, the values it belongs to)
-        self.errors = []            # (node, worst relative error of inputs, of output, its size)
+        self._values = {}  # id -> (shadow, the values it belongs to)
+        self.errors = []  # (node, worst relative error of inputs, of output, its size)
         self.nonfinite = []
-        self.outputs = {}           # id of output -> relative error
+        self.outputs = {}  # id of output -> relative error
 
     def of(self, value):
-        if not isinstance(value, (np.ndarray, np.floating)) or value.dtype.kind != "f" \
-                or value.size > _LARGEST:
+        if (
+            not isinstance(value, (np.ndarray, np.floating))
+            or value.dtype.kind != "f"
+            or value.size > _LARGEST
+        ):
             return plain(value)
         held = self._values.get(id(value))
         ordinary = ordinary_asarray(plain(value))
@@ -45,13 +48,22 @@ class NumpyShadow:
     def before(self, backend, arguments, keywords):
         if backend.library != "numpy":
             return None
-        return ([self._map(value) for value in arguments],
-                dict((key, self._map(value)) for key, value in keywords.items()
-                     if key not in ("dtype", "out")))
+        return (
+            [self._map(value) for value in arguments],
+            dict(
+                (key, self._map(value))
+                for key, value in keywords.items()
+                if key not in ("dtype", "out")
+            ),
+        )
 
     def after(self, backend, node, outputs, prepared):
-        if prepared is None or not outputs or not backend.is_float(outputs[0]) \
-                or outputs[0].size > _LARGEST:
+        if (
+            prepared is None
+            or not outputs
+            or not backend.is_float(outputs[0])
+            or outputs[0].size > _LARGEST
+        ):
             return
         output = outputs[0]
         ordinary = ordinary_array(plain(output), copy=True)
@@ -83,13 +95,17 @@ class NumpyShadow:
         if isinstance(wide, (tuple, list)):
             wide = wide[0]
         wide = ordinary_asarray(wide)
-        return wide.astype(WIDE) if wide.shape == ordinary.shape and wide.dtype.kind == "f" \
+        return (
+            wide.astype(WIDE)
+            if wide.shape == ordinary.shape and wide.dtype.kind == "f"
             else fallback
+        )
 
 
 def _same(first, second):
     return first.shape == second.shape and bool(
-        ((first == second) | ((first != first) & (second != second))).all())
+        ((first == second) | ((first != first) & (second != second))).all()
+    )
 
 
 def _linear(node, arguments):
@@ -98,8 +114,12 @@ def _linear(node, arguments):
         return None
     narrow = all(value.dtype.itemsize < 8 for value in node.inputs if value.dtype.kind == "f")
     if narrow:
-        return node.function(*[value.astype(np.float64) if isinstance(value, np.ndarray) else value
-                               for value in arguments])
+        return node.function(
+            *[
+                value.astype(np.float64) if isinstance(value, np.ndarray) else value
+                for value in arguments
+            ]
+        )
     matrix = arguments[0]
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] > _ELIMINATION:
         raise TypeError("no elimination for this shape")

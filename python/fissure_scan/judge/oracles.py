@@ -7,15 +7,8 @@ hidden values, shadows) or a composite (patterns.py) and live beside the machine
 import math
 
 from ..steer import registry, soft_assertions
+from ..watch import operations
 from ..watch.monitor_tools import has_nonfinite_scalar
-
-# Operations whose result is not a computation: uninitialised memory, chosen constants, moves.
-_NOT_PRODUCERS = {
-    "empty", "empty_like", "new_empty", "full", "full_like", "new_full", "tensor", "masked_fill",
-    "where", "load", "data", "detach", "clone", "getitem", "setitem", "index_put", "index_fill",
-    "as_tensor", "scatter", "resize", "set", "numpy", "bernoulli", "dropout", "nan_to_num", "view",
-    "fill", "fill_diagonal", "copy", "masked_scatter",
-}
 
 
 class Oracle:
@@ -31,7 +24,7 @@ def writes_nonfinite(node):
 
 def produces(node):
     """Can a NaN or Inf in the result of this operation be its own doing?"""
-    return node.name not in _NOT_PRODUCERS and not writes_nonfinite(node)
+    return not operations.has(node.name, "given") and not writes_nonfinite(node)
 
 
 def nonfinite(backend, node):
@@ -74,7 +67,11 @@ def wrap_around(backend, node):
     if minimum <= low - 1.0 or maximum >= high + 1.0:
         worst = minimum if minimum <= low - 1.0 else maximum
         return "%.9g does not fit %s [%d, %d] and wraps around" % (
-            worst, backend.dtype_name(node.output), low, high)
+            worst,
+            backend.dtype_name(node.output),
+            low,
+            high,
+        )
     return None
 
 
@@ -84,8 +81,12 @@ def own(backend, node):
     return models.unsafe(backend, node) if models is not None else None
 
 
-AT_OPERATION = [Oracle("nonfinite", nonfinite), Oracle("range", out_of_range),
-                Oracle("wraparound", wrap_around), Oracle("own", own)]
+AT_OPERATION = [
+    Oracle("nonfinite", nonfinite),
+    Oracle("range", out_of_range),
+    Oracle("wraparound", wrap_around),
+    Oracle("own", own),
+]
 
 
 def finite_when_wider(backend, node):
@@ -97,8 +98,12 @@ def finite_when_wider(backend, node):
     return wide is not None and backend.finite(wide)
 
 
-TOLERANCE = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5),
-             "float64": (1e-7, 1e-7)}
+TOLERANCE = {
+    "float16": (1e-3, 1e-5),
+    "bfloat16": (1.6e-2, 1e-5),
+    "float32": (1.3e-6, 1e-5),
+    "float64": (1e-7, 1e-7),
+}
 
 
 def disagreement(value, reference, dtype_name, factor=1.0):
@@ -124,11 +129,30 @@ def disagreement(value, reference, dtype_name, factor=1.0):
 
 
 # Elementwise functions under the same mathematics in NumPy.
-_IN_NUMPY = {"exp": "exp", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p",
-             "expm1": "expm1", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan",
-             "tanh": "tanh", "sinh": "sinh", "cosh": "cosh", "acos": "arccos", "asin": "arcsin",
-             "atan": "arctan", "abs": "abs", "square": "square", "exp2": "exp2",
-             "reciprocal": "reciprocal", "acosh": "arccosh", "atanh": "arctanh"}
+_IN_NUMPY = {
+    "exp": "exp",
+    "log": "log",
+    "log2": "log2",
+    "log10": "log10",
+    "log1p": "log1p",
+    "expm1": "expm1",
+    "sqrt": "sqrt",
+    "sin": "sin",
+    "cos": "cos",
+    "tan": "tan",
+    "tanh": "tanh",
+    "sinh": "sinh",
+    "cosh": "cosh",
+    "acos": "arccos",
+    "asin": "arcsin",
+    "atan": "arctan",
+    "abs": "abs",
+    "square": "square",
+    "exp2": "exp2",
+    "reciprocal": "reciprocal",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+}
 
 
 def other_framework(backend, node):
@@ -136,11 +160,15 @@ def other_framework(backend, node):
     name = _IN_NUMPY.get(node.name)
     if name is None or node.library != "torch" or len(node.operands) != 1 or node.keywords:
         return None
-    if not backend.is_float(node.operands[0]) or node.output is None \
-            or backend.is_in_place(node.function) or \
-            backend.dtype_name(node.output) not in ("float32", "float64"):
+    if (
+        not backend.is_float(node.operands[0])
+        or node.output is None
+        or backend.is_in_place(node.function)
+        or backend.dtype_name(node.output) not in ("float32", "float64")
+    ):
         return None
     import numpy
+
     operand = node.operands[0].detach().reshape(-1)[:512].cpu().numpy()
     with numpy.errstate(all="ignore"):
         reference = getattr(numpy, name)(operand)
@@ -153,12 +181,15 @@ def epsilon_absorbed(backend, node):
     """A small constant added for safety vanishes in rounding: `1 + 1e-10 == 1`, `eps` is 0 in f16."""
     if node.name not in ("add", "sub") or node.output is None or not backend.is_float(node.output):
         return None
-    small = [value for value in node.operands if isinstance(value, float)
-             and 0.0 < abs(value) <= 1e-4]
+    small = [
+        value for value in node.operands if isinstance(value, float) and 0.0 < abs(value) <= 1e-4
+    ]
     arrays = [value for value in node.operands if backend.is_array(value)]
     if len(small) != 1 or len(arrays) != 1 or not backend.is_float(arrays[0]):
         return None
     if backend.any_equal_nonzero_or_lost(node.output, arrays[0], small[0]):
         return "the constant %g is lost by rounding in %s" % (
-            small[0], backend.dtype_name(node.output))
+            small[0],
+            backend.dtype_name(node.output),
+        )
     return None

@@ -3,10 +3,11 @@
 import sys
 import time
 
-from . import low_precision, oracles
+from . import conditioning, low_precision, oracles
 from ..search import candidates
 from ..steer import registry
 from ..report.findings import Found
+from ..watch import operations
 from ..watch.monitor import Policy
 from ..watch.trace import Failure
 
@@ -18,22 +19,19 @@ JUMP = 1e3
 ACCURATE = 1e-5
 ABSOLUTE = 1e-5
 
-_MATRIX = {"solve", "inverse", "cholesky", "lstsq", "pinverse", "det", "slogdet", "logdet"}
-_LOSERS = {"sub", "add", "sum", "mean", "cumsum", "log", "matmul", "var", "std"} | _MATRIX
-_AMPLIFIERS = {"sqrt", "log", "div", "rsqrt", "reciprocal"}
-
 
 def examine(search, level):
     if "torch" not in sys.modules:
         return
     import torch
     from ..backends.torch_backend import TorchBackend
+
     backend = TorchBackend()
     points = [("the program's own data", {})]
     if level >= 1:
         points += list(candidates.delicate(search.inputs))
     if level >= 2:
-        points += list(candidates.offsets(search.inputs))[:8]
+        points += list(candidates.offsets(search.inputs))[:12]
     for label, overrides in points:
         if search.over():
             return
@@ -44,10 +42,19 @@ def examine(search, level):
         # form are judged on it.
         small = label.endswith("times 1e-07")
         for oracle, node, detail in judgements(backend, trace, None if small else shadow):
-            if node.site.key() in search.found:
+            # Those of NumPy are numpy_precision's.
+            if node.library != "torch" or node.site.key() in search.found:
                 continue
-            failure = Failure(oracle, node, detail, node.arguments, node.keywords,
-                              node.output.detach().clone())
+            if oracle == "cancellation" and conditioning.hopeless(
+                search,
+                overrides,
+                (trace, shadow),
+                lambda moved: shadowed(search, moved, torch.float64),
+            ):
+                continue
+            failure = Failure(
+                oracle, node, detail, node.arguments, node.keywords, node.output.detach().clone()
+            )
             found = Found(failure, overrides, 0, label, search)
             found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
             if found.severity != "theoretical":
@@ -58,37 +65,73 @@ def examine(search, level):
 
 def judgements(backend, trace, shadow):
     for node in trace.nodes[:500]:
-        if node.library == "torch" and not node.inputs_bad and node.unchanged() \
-                and registry.oracle_applies(node.name, "other_framework"):
+        if (
+            node.library == "torch"
+            and not node.inputs_bad
+            and node.unchanged()
+            and node.operands_unchanged()
+            and registry.oracle_applies(node.name, "other_framework")
+        ):
             detail = oracles.other_framework(backend, node)
             if detail:
                 yield "other_framework", node, detail
                 break
     from . import patterns
+
     pattern = patterns.examine(trace)
     if pattern is not None:
         yield pattern
     blamed = cancellation(trace, shadow) if shadow is not None else None
     if blamed is not None:
         node, wrong, error = blamed
-        yield (oracle_of(node), node,
-               "%s loses digits: %s at line %d is off by %.2g of its value against float64" % (
-                   node.name, wrong.name, wrong.site.line, error))
+        yield (
+            oracle_of(node),
+            node,
+            "%s loses digits: %s at line %d is off by %.2g of its value against float64"
+            % (node.name, wrong.name, wrong.site.line, error),
+        )
 
 
 def shadowed(search, overrides, dtype):
     from .shadow import Shadow
+
     shadow = Shadow(dtype)
     search.runs += 1
-    trace = search.program.run(Policy(overrides=overrides, shadow=shadow,
-                                      stop_after=min(2 * search.horizon, search.far_horizon), backward_limit=1,
-                                      time_limit=search.time_limit * 2))
+    trace = search.program.run(
+        Policy(
+            overrides=overrides,
+            shadow=shadow,
+            stop_after=min(2 * search.horizon, search.far_horizon),
+            backward_limit=1,
+            time_limit=search.time_limit * 2,
+        )
+    )
     return trace, shadow
 
 
 def oracle_of(node):
     """The oracle that a loss of digits in this operation belongs to."""
-    return "wider_float" if node.name in _MATRIX else "cancellation"
+    return "wider_float" if operations.has(node.name, "conditioned") else "cancellation"
+
+
+# The results are right to this share: what was lost on the way does not matter to them.
+HARMLESS = 1e-3
+
+
+def _recovers(trace, wrong, errors):
+    """Are all results that the program computes from it right, although it is not itself?"""
+    if trace.stopped is not None or not wrong.consumed or wrong.taken:
+        return False
+    follows, ends = {id(wrong)}, []
+    for node in trace.nodes:
+        if node.index <= wrong.index:
+            continue
+        made_of = [trace.producer(value) for value in node.inputs]
+        if any(producer is not None and id(producer) in follows for producer in made_of):
+            follows.add(id(node))
+            if not node.consumed or node.taken:
+                ends.append(node)
+    return bool(ends) and all(errors.get(id(node), 1.0) <= HARMLESS for node in ends)
 
 
 def cancellation(trace, shadow, accurate=ACCURATE):
@@ -99,14 +142,22 @@ def cancellation(trace, shadow, accurate=ACCURATE):
     wrong = None
     for node in trace.nodes:
         error = errors.get(id(node), 0.0)
-        if error > WRONG and error * sizes[id(node)] > ABSOLUTE and (
-                not node.consumed or node.taken or node.name in _AMPLIFIERS or node.name in _MATRIX):
+        if (
+            error > WRONG
+            and error * sizes[id(node)] > ABSOLUTE
+            and (not node.consumed or node.taken or operations.has(node.name, "amplifies"))
+        ):
             wrong = node
             break
-    if wrong is None:
+    if wrong is None or _recovers(trace, wrong, errors):
         return None
     for node, inputs, error, _ in shadow.errors:
-        if node.index <= wrong.index and error > WRONG / 10 and inputs < accurate \
-                and error > JUMP * max(inputs, 1e-9) and node.name in _LOSERS:
+        if (
+            node.index <= wrong.index
+            and error > WRONG / 10
+            and inputs < accurate
+            and error > JUMP * max(inputs, 1e-9)
+            and operations.has(node.name, "loses digits")
+        ):
             return node, wrong, errors[id(wrong)]
     return None

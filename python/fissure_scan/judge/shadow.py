@@ -7,18 +7,17 @@ anew from the tensor: it then only misses earlier errors, it never invents one.
 
 import torch
 
-_FRESH = {"dropout", "bernoulli", "multinomial", "rand_like", "randn_like", "alpha_dropout",
-          "feature_dropout", "normal", "poisson", "rrelu", "gumbel_softmax", "empty", "empty_like"}
+from ..watch import operations
 
 
 class Shadow:
     def __init__(self, dtype):
         self.dtype = dtype
-        self._values = {}           # id -> (shadow, version)
-        self.errors = []            # (node, worst relative error of inputs, of output, its size)
-        self.nonfinite = []         # nodes finite in the program, not finite in the shadow
-        self.operands = {}          # id of such a node -> its arguments and keywords in the shadow
-        self.outputs = {}           # id of output -> relative error
+        self._values = {}  # id -> (shadow, version)
+        self.errors = []  # (node, worst relative error of inputs, of output, its size)
+        self.nonfinite = []  # nodes finite in the program, not finite in the shadow
+        self.operands = {}  # id of such a node -> its arguments and keywords in the shadow
+        self.outputs = {}  # id of output -> relative error
 
     def of(self, tensor):
         if not isinstance(tensor, torch.Tensor) or not tensor.dtype.is_floating_point:
@@ -88,24 +87,30 @@ class Shadow:
                 result = node.function(*arguments, **keywords)
         except Exception:
             return
-        if isinstance(result, torch.Tensor) and result.dtype == output.dtype \
-                and result.shape == output.shape:
+        if (
+            isinstance(result, torch.Tensor)
+            and result.dtype == output.dtype
+            and result.shape == output.shape
+        ):
             self._values[id(output)] = (result, output._version)
 
     def _run(self, backend, node, prepared, floats):
         arguments, keywords = prepared
         fallback = [value.detach().to(self.dtype) for value in floats]
-        if node.name in _FRESH:
+        if operations.has(node.name, "fresh"):
             return fallback
         if node.name == "cast":
             if isinstance(arguments[0], torch.Tensor) and arguments[0].dtype.is_floating_point:
                 return [arguments[0]]
             return fallback
-        keywords = dict((key, value) for key, value in keywords.items()
-                        if key not in ("dtype", "out"))
+        keywords = dict(
+            (key, value) for key, value in keywords.items() if key not in ("dtype", "out")
+        )
         if backend.is_in_place(node.function):
-            arguments = [value.clone() if position == 0 and isinstance(value, torch.Tensor)
-                         else value for position, value in enumerate(arguments)]
+            arguments = [
+                value.clone() if position == 0 and isinstance(value, torch.Tensor) else value
+                for position, value in enumerate(arguments)
+            ]
         try:
             with torch.no_grad():
                 result = node.function(*arguments, **keywords)
@@ -114,10 +119,14 @@ class Shadow:
         if result is None and arguments:
             result = arguments[0]
         results = result if isinstance(result, (tuple, list)) else (result,)
-        shadows = [value.to(self.dtype) for value in results
-                   if isinstance(value, torch.Tensor) and value.dtype.is_floating_point]
+        shadows = [
+            value.to(self.dtype)
+            for value in results
+            if isinstance(value, torch.Tensor) and value.dtype.is_floating_point
+        ]
         if len(shadows) != len(floats) or any(
-                tuple(a.shape) != tuple(b.shape) for a, b in zip(shadows, floats)):
+            tuple(a.shape) != tuple(b.shape) for a, b in zip(shadows, floats)
+        ):
             return fallback
         return shadows
 

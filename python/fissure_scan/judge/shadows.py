@@ -9,10 +9,12 @@ def beside(library):
     """A shadow in float64 for torch, JAX and TensorFlow; None where there is no such thing."""
     if backends.numpy_based(library):
         from .array_shadow import ArrayShadow
+
         return ArrayShadow(backends.of(library))
     if "torch" in sys.modules:
         import torch
         from .shadow import Shadow
+
         return Shadow(torch.float64)
     return None
 

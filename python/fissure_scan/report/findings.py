@@ -10,14 +10,11 @@ from ..judge import consequence, shadows
 from . import words
 from ..steer import soft_assertions
 from ..run.events import float_text
-from ..watch.monitor import Policy
+from ..watch import operations
+from ..watch.monitor import Policy, tests
 
-_HIDING = {"where", "clamp", "max", "min", "nan_to_num", "masked_fill", "relu", "maximum",
-           "minimum", "hardtanh", "relu6", "fmax", "fmin"}
-_DECIDING = {"argmax", "argmin", "argsort", "topk", "multinomial", "sort"}
-# Other labels or indices would have picked the bad element.
-_SELECTING = {"getitem", "gather", "index_select", "take", "masked_select", "nll_loss", "unbind",
-              "split", "chunk"}
+# Times the usual values: no data are so far away, and every sum of squares is wrong there.
+EXTREME = 1e12
 _ORDER = {"critical": 0, "high": 1, "medium": 2, "theoretical": 3}
 
 
@@ -32,11 +29,11 @@ class Found:
         self.hidden_by = None
         self.absorbed_by = None
         self.visible = True
-        self.advice = None          # what to write instead, from where the operand was made
-        self.consequence = None     # what is wrong about the results in the end
+        self.advice = None  # what to write instead, from where the operand was made
+        self.consequence = None  # what is wrong about the results in the end
         self.reason = None
         self.elapsed = None
-        self.variation = None       # a changed number or size, see variations.py
+        self.variation = None  # a changed number or size, see variations.py
         self.level, self.ratio, self.largest = self._level(level)
         self.severity = self._severity()
 
@@ -71,13 +68,23 @@ class Found:
             return "critical"
         if self.ratio <= 1e4:
             return "high"
-        limit = max([self.search.by_key[key].limit for key in self.overrides]
-                    or [MAXIMUM["float32"]])
+        limit = max(
+            [self.search.by_key[key].limit for key in self.overrides] or [MAXIMUM["float32"]]
+        )
         if self.failure.output is not None:
             # A narrower type than the input's decides: a double cast to float32.
             name = str(self.failure.output.dtype).replace("torch.", "")
             limit = min(limit, MAXIMUM.get(name, limit))
-        if self.largest > 10.0 * limit ** 0.5:
+        if self.largest > 10.0 * limit**0.5:
+            return "theoretical"
+        if self.ratio > 1e30:
+            self.reason = "only with values of about %.0e" % self.largest
+            return "theoretical"
+        if operations.has(self.failure.name, "squares inside"):
+            self.reason = "only with values of about %.0e, where %s of the library overflows" % (
+                self.largest,
+                self.failure.name,
+            )
             return "theoretical"
         if self.search.made_up() and self.oracle == "nonfinite":
             # Nobody says that a function has to take such values; what they make of its results
@@ -98,26 +105,40 @@ class Found:
         """Runs the program on with the failing input: does it fail again, and does it show?"""
         shadow = shadows.beside(self.failure.library)
         search = self.search
-        trace = search.program.run(Policy(
-            overrides=self.overrides, watch_gradients=search.trains,
-            backward_limit=1 if self.level < 4 else None, shadow=shadow, real=True,
-            stop_after=search.far_horizon, time_limit=search.time_limit * 2))
+        trace = search.program.run(
+            Policy(
+                overrides=self.overrides,
+                watch_gradients=search.trains,
+                backward_limit=1 if self.level < 4 else None,
+                shadow=shadow,
+                real=True,
+                stop_after=search.far_horizon,
+                time_limit=search.time_limit * 2,
+            )
+        )
         search.runs += 1
-        again = [failure for failure in trace.failures if failure.site == self.failure.site
-                 and failure.oracle == self.failure.oracle]
+        again = [
+            failure
+            for failure in trace.failures
+            if failure.site == self.failure.site and failure.oracle == self.failure.oracle
+        ]
         if not again:
             return False
         self.failure = again[0]
-        operands = next((node.operands for node in trace.nodes
-                         if node.index == self.failure.index), ())
+        operands = next(
+            (node.operands for node in trace.nodes if node.index == self.failure.index), ()
+        )
         self.advice = words.advice(self.failure, trace, operands)
         self.also = list(self.failure.also)
         if self.oracle == "nonfinite":
             self._follow(trace)
             if not self.visible or self.hidden_by is not None:
                 self._consequence(trace, shadow)
-            if self.oracle == "nonfinite" and self.severity == "medium" \
-                    and not self._recoverable(trace, shadow):
+            if (
+                self.oracle == "nonfinite"
+                and self.severity == "medium"
+                and not self._recoverable(trace, shadow)
+            ):
                 self.severity = "theoretical"
                 self.reason = "the exact result does not fit the number format either"
         elif self.oracle == "gradient_nonfinite" and self.severity == "medium":
@@ -136,10 +157,10 @@ class Found:
                 continue
             if node.output_bad and not node.consumed:
                 return
-            if node.inputs_bad and not node.output_bad:
-                if node.name in _DECIDING or node.name in _SELECTING:
+            if node.inputs_bad and not node.output_bad and not tests(node.outputs):
+                if operations.has(node.name, "decides") or operations.has(node.name, "selects"):
                     return
-                if node.name in _HIDING:
+                if operations.has(node.name, "hides"):
                     hidden = hidden or node
                 else:
                     absorbed = absorbed or node
@@ -157,12 +178,19 @@ class Found:
         wrong = consequence.wrong_result(self.search, self, trace, shadow)
         if wrong is None or self.failure.domain and self.hidden_by is None:
             return
-        self.also.append((self.oracle if self.oracle != "hidden_nonfinite" else "nonfinite",
-                          "%s covers it" % (self.absorbed_by or self.hidden_by)))
+        self.also.append(
+            (
+                self.oracle if self.oracle != "hidden_nonfinite" else "nonfinite",
+                "%s covers it" % (self.absorbed_by or self.hidden_by),
+            )
+        )
         self.oracle = "silently_wrong"
         self.consequence = wrong
         self.visible = True
-        if self.severity == "theoretical" and self.absorbed_by is not None:
+        if self.level > 1 and self.ratio > EXTREME:
+            self.severity = "theoretical"
+            self.reason = "only with values of about %.0e" % self.largest
+        elif self.severity == "theoretical" and self.absorbed_by is not None:
             self.severity = "high" if self.ratio <= 1e4 else "medium"
             if self.level <= 1:
                 self.severity = "critical"
@@ -170,20 +198,26 @@ class Found:
 
     def _recoverable(self, trace, shadow):
         """Is there a result downstream that fits the format when computed in wider floats?"""
-        if self.failure.domain or not (self.failure.name in _MAGNITUDE
-                                       or soft_assertions.arithmetic(self.failure.name)):
+        if self.failure.domain or not (
+            operations.has(self.failure.name, "magnitude")
+            or soft_assertions.arithmetic(self.failure.name)
+        ):
             return True
         # Beside NumPy nothing is computed wider.
         if shadow is None or self.failure.library == "numpy":
             return False
         for node in trace.nodes:
             backend = backends.of(node.library)
-            if node.output_bad and node.index > self.failure.index and \
-                    backend.library == self.failure.library and backend.is_float(node.output):
+            if (
+                node.output_bad
+                and node.index > self.failure.index
+                and backend.library == self.failure.library
+                and backend.is_float(node.output)
+            ):
                 wide = shadow.numbers(node.output)
                 limit = MAXIMUM.get(backend.dtype_name(node.output), MAXIMUM["float32"])
                 # Well below the limit: the mean of squares that overflow fits by chance only.
-                if bool(np.isfinite(wide).all()) and float(np.abs(wide).max()) <= limit ** 0.75:
+                if bool(np.isfinite(wide).all()) and float(np.abs(wide).max()) <= limit**0.75:
                     return True
         return False
 
@@ -194,7 +228,9 @@ class Found:
             variable = self.search.by_key[key]
             difference = value.shape != variable.own.shape or value != variable.own
             changed[variable.name] = {
-                "key": key, "shape": list(value.shape), "dtype": variable.dtype,
+                "key": key,
+                "shape": list(value.shape),
+                "dtype": variable.dtype,
                 "elements_changed": int(np.count_nonzero(difference)),
                 "smallest": float_text(value.min()) if value.size else None,
                 "largest": float_text(value.max()) if value.size else None,
@@ -203,21 +239,28 @@ class Found:
         if self.variation is not None:
             changed.update(self.variation.entries(self.search))
         return {
-            "id": identifier, "site": failure.site.as_json(), "oracle": self.oracle,
+            "id": identifier,
+            "site": failure.site.as_json(),
+            "oracle": self.oracle,
             "also": [name for name, _ in self.also],
-            "details": [failure.detail] + ([self.consequence] if self.consequence else [])
+            "details": [failure.detail]
+            + ([self.consequence] if self.consequence else [])
             + [detail for _, detail in self.also],
-            "level": "L%d" % self.level, "severity": self.severity, "reason": self.reason,
-            "producer": failure.name, "hidden_by": self.hidden_by, "label": self.label,
-            "signal": _signal(self.label), "training_steps": failure.after_steps,
-            "ratio": float_text(self.ratio), "input": changed, "library": failure.library,
-            "elapsed": self.elapsed, "advice": self.advice, "sentence": words.sentence(self),
+            "level": "L%d" % self.level,
+            "severity": self.severity,
+            "reason": self.reason,
+            "producer": failure.name,
+            "hidden_by": self.hidden_by,
+            "label": self.label,
+            "signal": _signal(self.label),
+            "training_steps": failure.after_steps,
+            "ratio": float_text(self.ratio),
+            "input": changed,
+            "library": failure.library,
+            "elapsed": self.elapsed,
+            "advice": self.advice,
+            "sentence": words.sentence(self),
         }
-
-
-# Fail by magnitude alone, beside ordinary arithmetic.
-_MAGNITUDE = {"pow", "square", "matmul", "norm", "prod", "cumprod", "var", "std", "mse_loss", "cdist",
-              "cov", "corrcoef", "layer_norm", "batch_norm", "cross_entropy"}
 
 
 def _signal(label):

@@ -26,11 +26,19 @@ HUGE = 1e18
 
 # How far ordinary data go, in units of the program's own, and the seconds for making them.
 SCALES = (1.5, 0.5, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 80.0, 100.0, 300.0)
-ORDINARY_SECONDS = 2.0
+ORDINARY_SECONDS = 3.0
+# Sets of ordinary data that a fix is tried on, as many as that time allows.
+ORDINARY_INPUTS = 1000
 
 # Oracles of finite but wrong values.
-WRONG_DIGITS = {"cancellation", "wider_float", "stable_algorithm", "rewrite", "other_framework",
-                "range"}
+WRONG_DIGITS = {
+    "cancellation",
+    "wider_float",
+    "stable_algorithm",
+    "rewrite",
+    "other_framework",
+    "range",
+}
 
 
 class FixCheck:
@@ -38,9 +46,10 @@ class FixCheck:
         self.program = program
         self.baseline = baseline
         self.search = search
-        self.findings = findings        # (identifier, Found) pairs
-        self._samples = None            # ordinary inputs, see `_ordinary`
-        self._exact = {}                # identifier -> exact results on the failing input
+        self.findings = findings  # (identifier, Found) pairs
+        self._samples = None  # ordinary inputs, see `_ordinary`
+        self.compared = 0  # ordinary inputs that the last fix was right on
+        self._exact = {}  # identifier -> exact results on the failing input
 
     def judge(self, identifier, file, source):
         """(passed, reason) of a source in place of a file."""
@@ -49,16 +58,24 @@ class FixCheck:
         # What the program should have computed, before its source is changed.
         exact = dict((name, self._exact_results(name, other)) for name, other in inputs)
         wide = self._wide_result(found)
-        ordinary = self._ordinary()
         self.program.sources = {file: source}
         try:
             reason = self._own_data(found)
             for name, other in inputs:
                 reason = reason or self._failing_input(other, exact[name])
-            reason = reason or self._wrong_call(found, wide) or self._worse(ordinary)
-            return reason is None, reason
+            reason = reason or self._wrong_call(found, wide)
         finally:
             self.program.restore_sources()
+        if reason is not None:
+            return False, reason
+        # Only now: they take longer than everything else.
+        ordinary = self._ordinary()
+        self.program.sources = {file: source}
+        try:
+            reason = self._worse(ordinary)
+        finally:
+            self.program.restore_sources()
+        return reason is None, reason
 
     # Ordinary inputs ---------------------------------------------------------------------------
 
@@ -71,9 +88,19 @@ class FixCheck:
         generator = np.random.Generator(np.random.PCG64(1))
         began = time.monotonic()
         variables = [v for v in self.search.inputs if v.own.size]
-        for scale in SCALES if variables else ():
-            overrides = dict((v.key, v.clip(v.own + (scale - 1.0) * v.scale * (
-                generator.random(v.own.shape) * 2.0 - 1.0), 2)) for v in variables)
+        for number in range(ORDINARY_INPUTS if variables else 0):
+            scale = SCALES[number % len(SCALES)]
+            overrides = dict(
+                (
+                    v.key,
+                    v.clip(
+                        v.own
+                        + (scale - 1.0) * v.scale * (generator.random(v.own.shape) * 2.0 - 1.0),
+                        2,
+                    ),
+                )
+                for v in variables
+            )
             right = self._right(overrides)
             if right is not None:
                 self._samples.append((overrides, right))
@@ -89,8 +116,12 @@ class FixCheck:
         if self.program.function:
             trace = self._plain_run(overrides)
             narrow, wide = consequence.leaves(trace.result), self._widened(overrides)
-            if trace.error is not None or trace.failures or wide is None or \
-                    _apart(narrow, wide) is not None:
+            if (
+                trace.error is not None
+                or trace.failures
+                or wide is None
+                or _apart(narrow, wide) is not None
+            ):
                 return None
             return wide
         shadow = shadows.beside(self.baseline.nodes[0].library) if self.baseline.nodes else None
@@ -101,9 +132,15 @@ class FixCheck:
         return right if self._other_digits(right, results(trace, None)) is None else None
 
     def _plain_run(self, overrides, shadow=None):
-        return self.program.run(Policy(
-            overrides=overrides, shadow=shadow, backward_limit=1, stop_after=self._end(),
-            time_limit=self.search.time_limit * 2))
+        return self.program.run(
+            Policy(
+                overrides=overrides,
+                shadow=shadow,
+                backward_limit=1,
+                stop_after=self._end(),
+                time_limit=self.search.time_limit * 2,
+            )
+        )
 
     def _widened(self, overrides):
         self.program.widen = True
@@ -129,7 +166,11 @@ class FixCheck:
 
     def _worse(self, ordinary):
         """Where the unchanged program is right the changed one has to be."""
+        began, self.compared = time.monotonic(), 0
         for overrides, right in ordinary:
+            if time.monotonic() - began > 2.0 * ORDINARY_SECONDS:
+                break
+            self.compared += 1
             trace = self._plain_run(overrides)
             if trace.error is not None:
                 return "the changed program raises %s: %s on ordinary data" % trace.error[:2]
@@ -145,17 +186,22 @@ class FixCheck:
 
     def _same_line(self, found):
         site = found.failure.site
-        return [(name, other) for name, other in self.findings
-                if other is not found and other.oracle in WRONG_DIGITS
-                and other.severity != "theoretical"
-                and (other.failure.site.file, other.failure.site.line) == (site.file, site.line)]
+        return [
+            (name, other)
+            for name, other in self.findings
+            if other is not found
+            and other.oracle in WRONG_DIGITS
+            and other.severity != "theoretical"
+            and (other.failure.site.file, other.failure.site.line) == (site.file, site.line)
+        ]
 
     # Runs --------------------------------------------------------------------------------------
 
     def _own_data(self, found):
         limit = self.search.time_limit * 4
-        own = self.program.run(Policy(watch_gradients=True, time_limit=limit,
-                                      stop_after=self._end()))
+        own = self.program.run(
+            Policy(watch_gradients=True, time_limit=limit, stop_after=self._end())
+        )
         if own.error is not None and self.baseline.error is None:
             return "the changed program raises %s: %s" % own.error[:2]
         if found.level == 0:
@@ -179,6 +225,7 @@ class FixCheck:
             left = next(numpy_precision.judgements(trace, shadow), None)
         elif shadow is not None:
             from ..backends.torch_backend import TorchBackend
+
             left = next(precision.judgements(TorchBackend(), trace, shadow), None)
         else:
             left = None
@@ -203,15 +250,20 @@ class FixCheck:
         if identifier not in self._exact:
             shadow = self._shadow(found)
             trace = self._run(found, shadow)
-            self._exact[identifier] = None if shadow is None or decided_by_bad_values(trace) \
-                else results(trace, shadow)
+            self._exact[identifier] = (
+                None if shadow is None or decided_by_bad_values(trace) else results(trace, shadow)
+            )
         return self._exact[identifier]
 
     def _run(self, found, shadow):
-        policy = Policy(overrides=found.overrides, watch_gradients=self.search.trains,
-                        backward_limit=1 if found.level not in (0, 4) else None,
-                        time_limit=self.search.time_limit * 4, stop_after=self._end(),
-                        shadow=shadow)
+        policy = Policy(
+            overrides=found.overrides,
+            watch_gradients=self.search.trains,
+            backward_limit=1 if found.level not in (0, 4) else None,
+            time_limit=self.search.time_limit * 4,
+            stop_after=self._end(),
+            shadow=shadow,
+        )
         if found.variation is not None:
             return variations.run_changed(self.program, found.variation, policy)
         return self.program.run(policy)
@@ -247,8 +299,12 @@ def _apart(values, exact):
 def decided_by_bad_values(trace):
     """Did a NaN or Inf choose an order, an index or a branch? Then what was computed after it in
     wider floats followed the wrong choice."""
-    return any(node.inputs_bad and getattr(node.output, "dtype", None) is not None
-               and not backends.of(node.library).is_float(node.output) for node in trace.nodes)
+    return any(
+        node.inputs_bad
+        and getattr(node.output, "dtype", None) is not None
+        and not backends.of(node.library).is_float(node.output)
+        for node in trace.nodes
+    )
 
 
 def results(trace, shadow):

@@ -5,38 +5,53 @@ import os
 import sys
 import zlib
 
-from ..backends import library as backends, wrapping
+from ..backends import library as backends
 from . import crash
-from ..watch import names, sources
+from ..watch import operations
 from ..run.arguments import is_array, library_of
 from ..search.variations import ArgumentChange, AutocastChange, ConstantChange, SizeChange
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _NUMPY, _ARRAYS = "reproduce_numpy.txt", "reproduce_arrays.txt"
 _GRAPH, _PROGRAM = "reproduce_graph.txt", "reproduce_program.txt"
+_QUESTION = os.path.join(os.pardir, "run", "instrument.py")
 
 
 def script(program, found, folder):
     """The text of reproduce.py, written beside the other files of the finding in `folder`."""
     failure = found.failure
-    lines = ['"""%s at line %d of %s: %s.' % (
-        failure.name, failure.site.line, os.path.basename(failure.site.file), failure.detail),
-        "", "Exits with 1 when the failure reproduces, with 0 when it does not.", '"""', "",
-        "import base64, os, sys, warnings, zlib", "",
+    lines = [
+        '"""%s at line %d of %s: %s.'
+        % (failure.name, failure.site.line, os.path.basename(failure.site.file), failure.detail),
+        "",
+        "Exits with 1 when the failure reproduces, with 0 when it does not.",
+        '"""',
+        "",
+        "import base64, os, sys, warnings, zlib",
+        "",
         "# Functions compiled by torch or numba run as ordinary Python.",
         "os.environ.setdefault('PYTORCH_JIT', '0')",
-        "os.environ.setdefault('NUMBA_DISABLE_JIT', '1')", ""]
+        "os.environ.setdefault('NUMBA_DISABLE_JIT', '1')",
+        "",
+    ]
     # Inputs are counted in the order they are made, those of torch among them.
-    torch_used = failure.library == "torch" or "torch" in sys.modules and (
-        failure.library == "math" or any(
-            info.library == "torch" for info in found.search.baseline.inputs.values()))
+    torch_used = (
+        failure.library == "torch"
+        or "torch" in sys.modules
+        and (
+            failure.library == "math"
+            or any(info.library == "torch" for info in found.search.baseline.inputs.values())
+        )
+    )
     lines.append("import numpy")
     if torch_used:
         lines.append("import torch")
     lines += ["", _HELPERS_TORCH if torch_used else "", _HELPERS_NUMPY, ""]
     lines += [text for library, text in _HELPERS_OWN.items() if library in sys.modules]
-    lines.append("print('python', sys.version.split()[0], 'numpy', numpy.__version__%s)" % (
-        ", 'torch', torch.__version__" if torch_used else ""))
+    lines.append(
+        "print('python', sys.version.split()[0], 'numpy', numpy.__version__%s)"
+        % (", 'torch', torch.__version__" if torch_used else "")
+    )
     lines += ["warnings.simplefilter('ignore')", "numpy.set_printoptions(threshold=40)"]
     if torch_used:
         lines.append("torch.set_printoptions(threshold=40)")
@@ -44,27 +59,47 @@ def script(program, found, folder):
     if alone:
         lines += ["", "# The operation alone, on the operands it had."] + alone
     # In a precision that the program does not run in here, the operation alone decides.
-    lines.append("ALONE = %s" % (
-        "not bool(torch.isfinite(result).all())"
-        if alone and failure.oracle == "low_precision" and found.variation is None else "False"))
-    lines += ["", "# The whole program with the failing input.",
-              "SCRIPT = %s" % (
-                  "os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
-                  % os.path.relpath(program.file, folder) if program.file else "''"),
-              "MODULE = %r" % program.module,
-              "HOME = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
-              % os.path.relpath(program.plan["root"], folder),
-              "FUNCTION = %r" % program.function,
-              "PACKAGE = %r" % (program.module.split(".")[0] if program.module else None),
-              "ARGUMENTS = %r" % (list(program.arguments),),
-              "SITE_LINE = %d" % failure.site.line,
-              "SITE_FILE = %r" % os.path.basename(failure.site.file),
-              "ORACLE = %r" % failure.oracle,
-              "LIBRARY = %r" % failure.library,
-              "IGNORED = %r" % (sorted(names.IGNORED),),
-              "FILLS = %r" % (sorted(sources.FILLS),),
-              "RECORDED = %s" % _recorded(failure),
-              "VALUES = {"]
+    lines.append(
+        "ALONE = %s"
+        % (
+            "not bool(torch.isfinite(result).all())"
+            if alone and failure.oracle == "low_precision" and found.variation is None
+            else "False"
+        )
+    )
+    lines += [
+        "",
+        "# The whole program with the failing input.",
+        "SCRIPT = %s"
+        % (
+            "os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
+            % os.path.relpath(program.file, folder)
+            if program.file
+            else "''"
+        ),
+        "MODULE = %r" % program.module,
+        "HOME = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
+        % os.path.relpath(program.plan["root"], folder),
+        "FUNCTION = %r" % program.function,
+        "PACKAGE = %r" % (program.module.split(".")[0] if program.module else None),
+        "ARGUMENTS = %r" % (list(program.arguments),),
+        "SITE_LINE = %d" % failure.site.line,
+        "SITE_FILE = %r" % os.path.basename(failure.site.file),
+        "ORACLE = %r" % failure.oracle,
+        "LIBRARY = %r" % failure.library,
+        "RAISES = %r" % failure.raises,
+        "IGNORED = %r" % (sorted(operations.TABLE.unwatched["torch"]),),
+        "FILLS = %r" % (operations.TABLE.with_property("fills"),),
+        "LITERAL = %r" % (sorted(operations.sources("literal")),),
+        "SOURCES = %r"
+        % (sorted(operations.sources("literal", "constant", "draw", "integers") - {"from_numpy"}),),
+        "NUMPY_SOURCES = %r" % (operations.numpy_sources("numpy"),),
+        "NUMPY_RANDOM = %r" % (operations.numpy_sources("numpy.random"),),
+        "NUMPY_PICKS = %r" % (operations.picks(),),
+        "DATA_MODULES = %r" % (operations.TABLE.data_modules,),
+        "RECORDED = %s" % _recorded(failure),
+        "VALUES = {",
+    ]
     for key, value in found.overrides.items():
         info = found.search.baseline.inputs[key]
         lines.append("    %r: %s,  # %s" % (key, array_text(value, info), info.name))
@@ -72,13 +107,13 @@ def script(program, found, folder):
     lines += _variation(found.variation)
     if program.synthesised is not None:
         lines += _call(program.synthesised, found.variation)
-    parts = [_NUMPY, _PROGRAM]
+    parts = [_QUESTION, _NUMPY, _PROGRAM]
     if failure.library == "tensorflow1":
         lines.append("TF1 = %r" % program.settings.tf1)
-        parts.insert(1, _GRAPH)
+        parts.insert(2, _GRAPH)
     elif backends.numpy_based(failure.library):
         lines += _array_facts(backends.of(failure.library), found)
-        parts.insert(1, _ARRAYS)
+        parts.insert(2, _ARRAYS)
     for part in parts:
         with open(os.path.join(_HERE, part), encoding="utf-8") as handle:
             lines.append(handle.read())
@@ -86,16 +121,38 @@ def script(program, found, folder):
     return crash.guarded(text) if failure.oracle in ("crash", "hang") else text
 
 
+def _array_sources():
+    """As they are called in the libraries: those that one calls otherwise too."""
+    known = operations.sources("literal", "constant", "draw", "integers")
+    told = [
+        name
+        for name, row in operations.TABLE.rows.items()
+        for name in row.get("jax", []) + row.get("tensorflow", [])
+        if row.get("source") is not None
+    ]
+    return sorted(known.union(told))
+
+
 def _array_facts(backend, found):
     """What the part for JAX and TensorFlow needs to know."""
     inputs = found.search.baseline.inputs
-    own = ["    %r: %s," % (key, _literal(inputs[key].value)) for key in found.overrides
-           if inputs[key].kind in ("batch", "entering")]
-    return ["MODULES = %r" % (backend.modules(),), "SKIPPED = %r" % (sorted(backend.skipped()),),
+    own = [
+        "    %r: %s," % (key, _literal(inputs[key].value))
+        for key in found.overrides
+        if inputs[key].kind in ("batch", "entering")
+    ]
+    return (
+        [
+            "MODULES = %r" % (backend.modules(),),
+            "SKIPPED = %r" % (sorted(backend.skipped()),),
             "METHODS = %r" % (sorted(backend.methods()),),
-            "ARRAY_SOURCES = %r" % (sorted(wrapping.SOURCES),),
+            "ARRAY_SOURCES = %r" % (_array_sources(),),
             "# Values that the program has where it gets the failing ones.",
-            "OWN = {"] + own + ["}"]
+            "OWN = {",
+        ]
+        + own
+        + ["}"]
+    )
 
 
 def _variation(variation):
@@ -108,10 +165,14 @@ def _variation(variation):
         constant = repr((scalar.line, scalar.column, variation.value))
     elif isinstance(variation, AutocastChange):
         precision = "torch." + variation.precision
-    return ["# (rows of the data, rows that are kept, on every axis, only one element)",
-            "RESIZE = %s" % size, "# (line, column, value) of a number of the script",
-            "CONSTANT = %s" % constant, "# of autocast around the whole program",
-            "AUTOCAST = %s" % precision]
+    return [
+        "# (rows of the data, rows that are kept, on every axis, only one element)",
+        "RESIZE = %s" % size,
+        "# (line, column, value) of a number of the script",
+        "CONSTANT = %s" % constant,
+        "# of autocast around the whole program",
+        "AUTOCAST = %s" % precision,
+    ]
 
 
 def _call(arguments, variation):
@@ -120,17 +181,38 @@ def _call(arguments, variation):
     if isinstance(variation, ArgumentChange):
         values[variation.scalar.name] = variation.value
     lines = ["CALL = {"]
-    lines += ["    %r: %s," % (name, arguments.sources.get(name) or _value(value))
-              for name, value in values.items()]
-    lines += ["}", "POSITIONAL = %r" % (arguments.positional,), "REST = %s" % _value(arguments.rest)]
+    lines += [
+        "    %r: %s," % (name, arguments.sources.get(name) or _value(value))
+        for name, value in values.items()
+    ]
+    lines += [
+        "}",
+        "POSITIONAL = %r" % (arguments.positional,),
+        "REST = %s" % _value(arguments.rest),
+    ]
     constructor = arguments.constructor
     if constructor is None:
         return lines + ["CONSTRUCTOR = None"]
     lines.append("CONSTRUCTOR = {")
-    lines += ["    %r: %s," % (name, constructor.sources.get(name) or _value(value))
-              for name, value in constructor.values.items()]
-    return lines + ["}", "CONSTRUCTOR_POSITIONAL = %r" % (constructor.positional,),
-                    "CONSTRUCTOR_REST = %s" % _value(constructor.rest)]
+    lines += [
+        "    %r: %s," % (name, constructor.sources.get(name) or _value(value))
+        for name, value in constructor.values.items()
+    ]
+    return lines + [
+        "}",
+        "CONSTRUCTOR_POSITIONAL = %r" % (constructor.positional,),
+        "CONSTRUCTOR_REST = %s" % _value(constructor.rest),
+    ]
+
+
+def call_text(arguments):
+    """The call of a target function as a part of a script."""
+    lines = ["import base64, zlib", "import numpy"]
+    if "torch" in sys.modules:
+        lines += ["import torch", _HELPERS_TORCH]
+    lines.append(_HELPERS_NUMPY)
+    lines += [text for library, text in _HELPERS_OWN.items() if library in sys.modules]
+    return "\n".join(lines + _call(arguments, None))
 
 
 def _value(value):
@@ -143,31 +225,34 @@ def _value(value):
         return repr(value)
 
 
-_HELPERS_TORCH = '''
+_HELPERS_TORCH = """
 def tensor(text, dtype, *shape):
     raw = bytearray(zlib.decompress(base64.b85decode(text)))
     if not raw:
         return torch.empty(shape, dtype=dtype)
     return torch.frombuffer(raw, dtype=dtype).reshape(shape).clone()
-'''
+"""
 
-_HELPERS_NUMPY = '''
+_HELPERS_NUMPY = """
 def array(text, dtype, *shape):
     raw = zlib.decompress(base64.b85decode(text))
     return numpy.frombuffer(raw, dtype=dtype).reshape(shape).copy()
-'''
+"""
 
 
 # Arrays of the library, for the arguments of a function.
-_HELPERS_OWN = {"jax": """
+_HELPERS_OWN = {
+    "jax": """
 def jax_array(values):
     import jax.numpy
     return jax.numpy.asarray(values)
-""", "tensorflow": """
+""",
+    "tensorflow": """
 def tensorflow_array(values):
     import tensorflow
     return tensorflow.constant(values)
-"""}
+""",
+}
 
 
 def _pack(raw):
@@ -180,6 +265,7 @@ def stored(value, info):
         # NumPy has no such type; every value of it is a float32.
         import torch
         from ..backends.torch_backend import _as_tensor
+
         return _as_tensor(value, torch.bfloat16).float().numpy()
     return value.astype(info.dtype())
 
@@ -189,6 +275,7 @@ def array_text(value, info):
     if info.library == "torch":
         import torch
         from ..backends.torch_backend import _as_tensor
+
         return _literal(_as_tensor(value, getattr(torch, info.dtype())))
     text = _literal(value.astype(info.dtype()))
     if info.kind == "parameter" and backends.numpy_based(info.library):
@@ -200,6 +287,7 @@ def _literal(value):
     shape = "".join(", %d" % size for size in value.shape)
     if type(value).__module__.startswith("torch"):
         import torch
+
         raw = value.detach().contiguous().cpu()
         data = bytes(raw.reshape(-1).view(torch.uint8).numpy().tobytes()) if raw.numel() else b""
         if str(raw.dtype) == "torch.bool":
@@ -209,6 +297,7 @@ def _literal(value):
     if backends.numpy_based(library):
         return "%s_array(%s)" % (library, _literal(backends.of(library).to_numpy(value)))
     from ..backends.numpy_backend import plain
+
     ordinary = plain(value)
     return "array(%r, %r%s)" % (_pack(ordinary.tobytes()), str(ordinary.dtype), shape)
 
@@ -222,8 +311,11 @@ def _count(shape):
 
 def _recorded(failure):
     """The wrong but finite result, for oracles that compare with a better computation."""
-    if failure.oracle in ("nonfinite", "gradient_nonfinite", "wraparound") or \
-            failure.output is None or _count(failure.output.shape) > 4096:
+    if (
+        failure.oracle in ("nonfinite", "gradient_nonfinite", "wraparound")
+        or failure.output is None
+        or _count(failure.output.shape) > 4096
+    ):
         return "None"
     return _literal(failure.output)
 
@@ -233,17 +325,27 @@ def _operation_alone(failure):
         if failure.function is None:
             return None
         name = failure.function.__name__
-        return ["import math", "try:", "    print(math.%s(%s))" % (
-            name, ", ".join(_argument(value) for value in failure.arguments)),
-            "except (ValueError, OverflowError) as error:", "    print('math.%s:', error)" % name]
+        return [
+            "import math",
+            "try:",
+            "    print(math.%s(%s))"
+            % (name, ", ".join(_argument(value) for value in failure.arguments)),
+            "except (ValueError, OverflowError) as error:",
+            "    print('math.%s:', error)" % name,
+        ]
     if failure.library == "numpy" and failure.oracle == "wraparound":
         dtype = str(failure.output.dtype)
-        return ["operand = %s" % _literal(failure.arguments[0]),
-                "result = operand.astype(%r)" % dtype,
-                "print(operand, 'as', %r, result)" % dtype]
+        return [
+            "operand = %s" % _literal(failure.arguments[0]),
+            "result = operand.astype(%r)" % dtype,
+            "print(operand, 'as', %r, result)" % dtype,
+        ]
     path = function_path(failure.function, failure.library)
-    if path is None or failure.oracle not in ("nonfinite", "range", "wraparound",
-                                               "low_precision"):
+    if (
+        path is None
+        or failure.raises
+        or failure.oracle not in ("nonfinite", "range", "wraparound", "low_precision")
+    ):
         return None
     try:
         arguments = [_argument(value) for value in failure.arguments]
@@ -258,8 +360,11 @@ def _argument(value):
         return _literal(value)
     if type(value) in (list, tuple):
         inner = ", ".join(_argument(item) for item in value)
-        return "[%s]" % inner if isinstance(value, list) else "(%s%s)" % (
-            inner, "," if len(value) == 1 else "")
+        return (
+            "[%s]" % inner
+            if isinstance(value, list)
+            else "(%s%s)" % (inner, "," if len(value) == 1 else "")
+        )
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return "float(%r)" % str(value)
     if isinstance(value, (int, float, bool, str, type(None), slice)):
@@ -276,6 +381,7 @@ def function_path(function, library):
         return None
     if library == "numpy":
         import numpy
+
         if getattr(numpy, name, None) is not None:
             return "numpy." + name
         if hasattr(numpy.linalg, name):
@@ -284,16 +390,21 @@ def function_path(function, library):
     if backends.numpy_based(library):
         return None
     import torch
+
     qualified = getattr(function, "__qualname__", "")
     if qualified.startswith(("TensorBase.", "Tensor.", "_TensorBase.")):
         return "torch.Tensor." + name if hasattr(torch.Tensor, name) else None
-    for owner, prefix in ((torch.nn.functional, "torch.nn.functional."), (torch, "torch."),
-                          (torch.special, "torch.special."), (torch.linalg, "torch.linalg.")):
+    for owner, prefix in (
+        (torch.nn.functional, "torch.nn.functional."),
+        (torch, "torch."),
+        (torch.special, "torch.special."),
+        (torch.linalg, "torch.linalg."),
+    ):
         if getattr(owner, name, None) is function:
             return prefix + name
     for owner, prefix in ((torch.linalg, "linalg_"), (torch.special, "special_")):
-        if name.startswith(prefix) and hasattr(owner, name[len(prefix):]):
-            return "%s.%s" % (owner.__name__, name[len(prefix):])
+        if name.startswith(prefix) and hasattr(owner, name[len(prefix) :]):
+            return "%s.%s" % (owner.__name__, name[len(prefix) :])
     if hasattr(torch, name) and callable(getattr(torch, name)):
         return "torch." + name
     return None

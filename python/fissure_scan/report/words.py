@@ -8,13 +8,11 @@ import os
 
 import numpy as np
 
-# Operations that only move elements: what they move was made before them.
-_MOVING = {"view", "reshape", "squeeze", "unsqueeze", "getitem", "expand", "contiguous", "gather",
-           "index_select", "transpose", "permute", "flatten", "take", "take_along_axis", "cast",
-           "clone", "mean", "ravel", "T", "swapaxes", "expand_dims", "broadcast_to", "nll_loss"}
+from ..watch import operations
 
 
 # The failing input -------------------------------------------------------------------------------
+
 
 def sentence(found):
     parts = [text for text in (_inputs(found), _effect(found), _likelihood(found)) if text]
@@ -66,25 +64,41 @@ def pattern(value, own):
 
 def _rows(value, own):
     columns = value.reshape(-1, value.shape[-1])
-    flat = [index for index in range(columns.shape[1])
-            if len(columns) > 1 and (columns[:, index] == columns[0, index]).all()]
+    flat = [
+        index
+        for index in range(columns.shape[1])
+        if len(columns) > 1 and (columns[:, index] == columns[0, index]).all()
+    ]
     if flat and len(flat) < columns.shape[1]:
-        return "column%s %s constant" % ("s" if len(flat) > 1 else "", _listed(flat) + (
-            " are" if len(flat) > 1 else " is"))
+        return "column%s %s constant" % (
+            "s" if len(flat) > 1 else "",
+            _listed(flat) + (" are" if len(flat) > 1 else " is"),
+        )
     if flat:
         return "all rows are equal"
     rows = value.reshape(value.shape[0], -1)
     zero = [index for index in range(len(rows)) if not rows[index].any()]
     if zero:
-        return "row%s %s zero" % ("s" if len(zero) > 1 else "", _listed(zero) + (
-            " are" if len(zero) > 1 else " is"))
-    even = [index for index in range(len(columns)) if columns.shape[1] > 1
-            and (columns[index] == columns[index, 0]).all()]
+        return "row%s %s zero" % (
+            "s" if len(zero) > 1 else "",
+            _listed(zero) + (" are" if len(zero) > 1 else " is"),
+        )
+    even = [
+        index
+        for index in range(len(columns))
+        if columns.shape[1] > 1 and (columns[index] == columns[index, 0]).all()
+    ]
     if even:
-        return "row%s %s constant" % ("s" if len(even) > 1 else "", _listed(even) + (
-            " are" if len(even) > 1 else " is"))
-    equal = [(one, two) for one in range(min(8, len(rows))) for two in range(one)
-             if (rows[one] == rows[two]).all()]
+        return "row%s %s constant" % (
+            "s" if len(even) > 1 else "",
+            _listed(even) + (" are" if len(even) > 1 else " is"),
+        )
+    equal = [
+        (one, two)
+        for one in range(min(8, len(rows)))
+        for two in range(one)
+        if (rows[one] == rows[two]).all()
+    ]
     if equal:
         return "rows %d and %d are equal" % (equal[0][1], equal[0][0])
     return None
@@ -100,6 +114,7 @@ def _listed(numbers):
 
 # What happens, and how likely --------------------------------------------------------------------
 
+
 def _effect(found):
     name = found.failure.name
     if found.consequence is not None:
@@ -108,6 +123,8 @@ def _effect(found):
         return "the process dies in %s" % name
     if found.oracle == "hang":
         return "the call does not come back"
+    if found.failure.raises:
+        return "%s refuses its matrix, and the program ends with an exception" % name
     if found.oracle == "nonfinite":
         return "%s gives NaN or Inf, which reaches the result" % name
     if found.oracle == "hidden_nonfinite":
@@ -121,7 +138,9 @@ def _effect(found):
 
 def _likelihood(found):
     if found.level == 0:
-        return "happens on every run" if not found.search.made_up() else "ordinary values are enough"
+        return (
+            "happens on every run" if not found.search.made_up() else "ordinary values are enough"
+        )
     if found.level == 4:
         return "after some training steps"
     if found.level == 3:
@@ -129,8 +148,9 @@ def _likelihood(found):
     special = [np.asarray(value) for value in found.overrides.values()]
     if found.variation is not None and not found.overrides:
         return "likely where such sizes and settings are used"
-    if special and all(value.size and (not value.any() or (value == value.flat[0]).all())
-                       for value in special):
+    if special and all(
+        value.size and (not value.any() or (value == value.flat[0]).all()) for value in special
+    ):
         return "likely: constant, padded or silent data look like this"
     if found.level <= 1:
         return "likely: inside the range of the program's own data"
@@ -144,23 +164,31 @@ def _likelihood(found):
 # Advice ------------------------------------------------------------------------------------------
 
 _FINDERS = {
-    "log": (("softmax", "return `log_softmax` there, or give the logits to `cross_entropy`"),
-            ("sigmoid", "use `logsigmoid`, or give the logits to "
-             "`binary_cross_entropy_with_logits`"),
-            ("sum", "a logarithm of a sum of exponentials is `logsumexp`"),
-            ("exp", "the logarithm of an exponential is its argument: leave both out"),
-            ("norm", "keep the norm above 0 with `clamp_min` where it is made")),
-    "div": (("std", "add a small constant to it there (`std + eps`): it is 0 for constant data"),
-            ("var", "add a small constant to it there: it is 0 for constant data"),
-            ("norm", "use `normalize`, or add a small constant there: it is 0 for a zero vector"),
-            ("exp", "use `softmax`, which subtracts the maximum first"),
-            ("sum", "keep the sum away from 0 there: everything in it may be 0"),
-            ("sub", "the difference is 0 where both are equal: keep it away from 0"),
-            ("mean", "keep the mean away from 0 there")),
-    "sqrt": (("sub", "a difference of squares is negative by rounding: `clamp_min(0)`, or "
-              "subtract the mean first"),
-             ("sum", "add a small constant inside the root: its gradient at 0 is infinite"),
-             ("var", "add a small constant inside the root")),
+    "log": (
+        ("softmax", "return `log_softmax` there, or give the logits to `cross_entropy`"),
+        ("sigmoid", "use `logsigmoid`, or give the logits to `binary_cross_entropy_with_logits`"),
+        ("sum", "a logarithm of a sum of exponentials is `logsumexp`"),
+        ("exp", "the logarithm of an exponential is its argument: leave both out"),
+        ("norm", "keep the norm above 0 with `clamp_min` where it is made"),
+    ),
+    "div": (
+        ("std", "add a small constant to it there (`std + eps`): it is 0 for constant data"),
+        ("var", "add a small constant to it there: it is 0 for constant data"),
+        ("norm", "use `normalize`, or add a small constant there: it is 0 for a zero vector"),
+        ("exp", "use `softmax`, which subtracts the maximum first"),
+        ("sum", "keep the sum away from 0 there: everything in it may be 0"),
+        ("sub", "the difference is 0 where both are equal: keep it away from 0"),
+        ("mean", "keep the mean away from 0 there"),
+    ),
+    "sqrt": (
+        (
+            "sub",
+            "a difference of squares is negative by rounding: `clamp_min(0)`, or "
+            "subtract the mean first",
+        ),
+        ("sum", "add a small constant inside the root: its gradient at 0 is infinite"),
+        ("var", "add a small constant inside the root"),
+    ),
     "exp": (("", "subtract the maximum first, or stay in logarithms (`logsumexp`, `softmax`)"),),
     "acos": (("", "clamp its operand to [-1, 1], or use `atan2`"),),
 }
@@ -183,9 +211,15 @@ def advice(failure, trace, operands):
             for name, text in rules:
                 if name == node.name:
                     return "line %d: the operand of `%s` comes from `%s` at %s:%d in `%s`: %s" % (
-                        failure.site.line, failure.name, node.name,
-                        os.path.basename(node.site.file), node.site.line, node.site.scope, text)
-            if node.name not in _MOVING or not node.inputs:
+                        failure.site.line,
+                        failure.name,
+                        node.name,
+                        os.path.basename(node.site.file),
+                        node.site.line,
+                        node.site.scope,
+                        text,
+                    )
+            if not operations.looked_through(node.name) or not node.inputs:
                 break
             node = trace.producer(node.inputs[0])
     for name, text in rules:

@@ -13,15 +13,15 @@ class Arguments:
     def __init__(self, values, facts, positional=(), rest=(), observed=None):
         self.values = values
         self.facts = facts
-        self.positional = list(positional)      # names that can only be passed by position
-        self.rest = tuple(rest)                 # further positional arguments of `*args`
-        self.observed = observed                # where the call was seen, or None
-        self.line = 0                           # of the function's definition
-        self.constructor = None                 # Arguments of the class, when it is a method
-        self.changed = {}                       # numbers changed by a variation
-        self.domain = {}                        # name -> (low, high) that its values have to keep
-        self.makers = {}                        # name -> what makes it anew: (value, source)
-        self.sources = {}                       # name -> source text of what is no plain data
+        self.positional = list(positional)  # names that can only be passed by position
+        self.rest = tuple(rest)  # further positional arguments of `*args`
+        self.observed = observed  # where the call was seen, or None
+        self.line = 0  # of the function's definition
+        self.constructor = None  # Arguments of the class, when it is a method
+        self.changed = {}  # numbers changed by a variation
+        self.domain = {}  # name -> (low, high) that its values have to keep
+        self.makers = {}  # name -> what makes it anew: (value, source)
+        self.sources = {}  # name -> source text of what is no plain data
 
     def call(self, target, monitor):
         by_position, by_name = [], {}
@@ -36,8 +36,10 @@ class Arguments:
                 by_position.append(value)
             else:
                 by_name[name] = value
-        rest = [self._given(monitor, "argument_%d" % index, "rest:%d" % index, value)
-                for index, value in enumerate(self.rest)]
+        rest = [
+            self._given(monitor, "argument_%d" % index, "rest:%d" % index, value)
+            for index, value in enumerate(self.rest)
+        ]
         return target(*(by_position + rest), **by_name)
 
     def _given(self, monitor, name, key, value):
@@ -45,19 +47,23 @@ class Arguments:
         if is_array(value):
             return self._enter(monitor, name, key, value)
         if type(value) in (list, tuple) and any(map(is_array, value)):
-            return type(value)(self._given(monitor, "%s[%d]" % (name, index),
-                                           "%s.%d" % (key, index), item)
-                               for index, item in enumerate(value))
+            return type(value)(
+                self._given(monitor, "%s[%d]" % (name, index), "%s.%d" % (key, index), item)
+                for index, item in enumerate(value)
+            )
         if type(value) is dict and any(map(is_array, value.values())):
-            return dict((word, self._given(monitor, "%s[%r]" % (name, word),
-                                           "%s.%d" % (key, index), item))
-                        for index, (word, item) in enumerate(value.items()))
+            return dict(
+                (word, self._given(monitor, "%s[%r]" % (name, word), "%s.%d" % (key, index), item))
+                for index, (word, item) in enumerate(value.items())
+            )
         return fresh(value)
 
     def construct(self, owner):
         """An object of a class made with these arguments."""
+
         def given(name):
             return self.makers[name]()[0] if name in self.makers else fresh(self.values[name])
+
         by_position = [given(name) for name in self.positional]
         by_name = dict((name, given(name)) for name in self.values if name not in self.positional)
         return owner(*(by_position + [fresh(value) for value in self.rest]), **by_name)
@@ -69,6 +75,7 @@ class Arguments:
         given = backend.copy(value)
         if backend.library == "numpy":
             from ..backends.numpy_backend import traced
+
             given = traced(given)
         elif backends.numpy_based(backend.library):
             given = backend.from_numpy(given, backend.dtype_name(value))
@@ -82,15 +89,27 @@ class Arguments:
         monitor.known[id(given)] = key
         monitor.derived.add(id(given))
         monitor.trace.keep.append(given)
+        monitor.trace.given[id(given)] = name
         return given
 
     def _info(self, monitor, backend, key, name, value):
         from .guess import PROBABILITIES
+
         known = monitor.settings.infos.get(key)
         if known is not None:
             return known
-        info = InputInfo(key, "parameter", name, "parameter", monitor.program_file, self.line,
-                         backend.copy(value), None, None, "nothing documents its range")
+        info = InputInfo(
+            key,
+            "parameter",
+            name,
+            "parameter",
+            monitor.program_file,
+            self.line,
+            backend.copy(value),
+            None,
+            None,
+            "nothing documents its range",
+        )
         info.library = backend.library
         info.made_up = self.observed is None
         facts = self.facts.get(name)
@@ -108,7 +127,31 @@ class Arguments:
             info.why = "negative values fail at once"
         elif name in PROBABILITIES:
             info.low, info.high, info.why = 0.0, 1.0, "named like a probability"
+        elif _zeros_and_ones(backend.numbers(value)):
+            info.low, info.high, info.why = 0.0, 1.0, "all values are 0 or 1"
+        elif self.observed is not None and _distributions(backend.numbers(value)):
+            info.low, info.high, info.why = 0.0, 1.0, "its rows sum to 1"
         return info
+
+
+def _zeros_and_ones(numbers):
+    """A mask, or labels of two classes."""
+    return (
+        numbers.size >= 4
+        and bool(((numbers == 0.0) | (numbers == 1.0)).all())
+        and bool(numbers.min() != numbers.max())
+    )
+
+
+def _distributions(numbers):
+    """Rows of probabilities."""
+    return (
+        numbers.ndim >= 1
+        and numbers.size > 0
+        and numbers.shape[-1] >= 2
+        and bool((numbers >= 0.0).all())
+        and bool((abs(numbers.sum(-1) - 1.0) < 0.02).all())
+    )
 
 
 def is_array(value):
@@ -124,7 +167,8 @@ def library_of(value):
     """The library of an array, by its type."""
     root = type(value).__module__.split(".")[0]
     return {"torch": "torch", "tensorflow": "tensorflow", "jax": "jax", "jaxlib": "jax"}.get(
-        root, "numpy")
+        root, "numpy"
+    )
 
 
 def fresh(value):

@@ -12,19 +12,81 @@ import pkgutil
 import sys
 
 from ..steer import registry
+from . import instrument
 from .scratch import Scratch
 
 # Modules of a package that are looked at; parts of a name that say what is none of its library.
 _MODULES = 300
-_ASIDE = {"test", "tests", "testing", "conftest", "setup", "example", "examples", "__main__",
-          "benchmarks", "benchmark", "docs", "_vendor", "vendored", "scripts"}
+_ASIDE = {
+    "test",
+    "tests",
+    "testing",
+    "conftest",
+    "setup",
+    "example",
+    "examples",
+    "__main__",
+    "benchmarks",
+    "benchmark",
+    "docs",
+    "_vendor",
+    "vendored",
+    "scripts",
+}
 # Words of a name, not parts of words.
-_PROMISING = {"loss", "losses", "criterion", "entropy", "divergence", "kl", "likelihood", "nll",
-              "softmax", "sigmoid", "logits", "log", "norm", "normalize", "distance", "similarity",
-              "metric", "score", "prob", "density", "attention", "kernel", "variance", "std",
-              "correlation", "mean", "reward", "advantage", "energy", "potential"}
-_UNLIKELY = {"plot", "show", "save", "load", "print", "main", "parse", "download", "read", "write",
-             "log_dir", "setup", "train", "fetch", "register", "get", "set", "repr", "format"}
+_PROMISING = {
+    "loss",
+    "losses",
+    "criterion",
+    "entropy",
+    "divergence",
+    "kl",
+    "likelihood",
+    "nll",
+    "softmax",
+    "sigmoid",
+    "logits",
+    "log",
+    "norm",
+    "normalize",
+    "distance",
+    "similarity",
+    "metric",
+    "score",
+    "prob",
+    "density",
+    "attention",
+    "kernel",
+    "variance",
+    "std",
+    "correlation",
+    "mean",
+    "reward",
+    "advantage",
+    "energy",
+    "potential",
+}
+_UNLIKELY = {
+    "plot",
+    "show",
+    "save",
+    "load",
+    "print",
+    "main",
+    "parse",
+    "download",
+    "read",
+    "write",
+    "log_dir",
+    "setup",
+    "train",
+    "fetch",
+    "register",
+    "get",
+    "set",
+    "repr",
+    "format",
+}
 # Methods that are called with arrays, of classes whose objects are made first.
 _CALLED = ("forward", "__call__", "call")
 
@@ -33,14 +95,17 @@ class Found:
     """A target: where it is and how the program reaches it."""
 
     def __init__(self, function, module, path, file, line, score):
-        self.function = function    # dotted, inside its module
-        self.module = module        # imported by this name, or None
-        self.path = path            # else the file it is in
+        self.function = function  # dotted, inside its module
+        self.module = module  # imported by this name, or None
+        self.path = path  # else the file it is in
         self.file = file
         self.line = line
         self.score = score
-        self.name = "%s:%s" % (module, function) if module else "%s::%s" % (
-            os.path.basename(path), function)
+        self.name = (
+            "%s:%s" % (module, function)
+            if module
+            else "%s::%s" % (os.path.basename(path), function)
+        )
 
 
 def of(plan):
@@ -48,18 +113,21 @@ def of(plan):
     registry.load(plan["registry"])
     targets, problems, seen = [], [], set()
     for module, path, problem in _modules(plan):
-        if problem is not None:
+        found = list(_of_module(module, path, seen)) if module is not None else []
+        if problem is not None and not found:
             problems.append((module.__name__ if module is not None else path, problem))
-            continue
-        targets.extend(_of_module(module, path, seen))
+        targets.extend(found)
     targets.sort(key=lambda target: -target.score)
     for target in targets:
         if target.score < 0:
-            problems.append((target.name, "it computes nothing with its parameters that could fail"))
+            problems.append(
+                (target.name, "it computes nothing with its parameters that could fail")
+            )
     return [target for target in targets if target.score >= 0], problems
 
 
 # Modules -----------------------------------------------------------------------------------------
+
 
 def _modules(plan):
     """(module, path of a file that has no name of its own, problem)."""
@@ -110,23 +178,25 @@ def _folder(folder):
 def _file(path):
     name = os.path.splitext(os.path.basename(path))[0]
     held = sys.modules.get(name)
-    if held is not None and os.path.realpath(getattr(held, "__file__", None) or "") == \
-            os.path.realpath(path):
+    if held is not None and os.path.realpath(
+        getattr(held, "__file__", None) or ""
+    ) == os.path.realpath(path):
         return held, path, None
     module, problem = None, None
+    sys.argv = [path]
     with _quietly():
         try:
             spec = importlib.util.spec_from_file_location(name, path)
             module = importlib.util.module_from_spec(spec)
             if held is None:
                 sys.modules[name] = module
-            spec.loader.exec_module(module)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
+            with open(path, "rb") as handle:
+                source = handle.read()
+            error = instrument.execute(source, path, module.__dict__)
+        except (OSError, ValueError, ImportError) as raised:
+            error = raised
+        if error is not None:
             problem = "importing it raises %s: %s" % (type(error).__name__, str(error)[:300])
-            if held is None:
-                sys.modules.pop(name, None)
     return module, path, problem
 
 
@@ -150,6 +220,7 @@ def _quietly():
 
 # Functions ---------------------------------------------------------------------------------------
 
+
 def _of_module(module, path, seen):
     scores = _Scores(module)
     name = module.__name__ if path is None or not path.endswith(".py") else None
@@ -171,8 +242,14 @@ def _of_module(module, path, seen):
                 continue
             seen.add(mark)
             line = getattr(getattr(code, "__code__", None), "co_firstlineno", None)
-            yield Found(function, name, None if name else path, getattr(module, "__file__", None),
-                        line, scores.of(function, code))
+            yield Found(
+                function,
+                name,
+                None if name else path,
+                getattr(module, "__file__", None),
+                line,
+                scores.of(function, code),
+            )
 
 
 def _plain(value):
@@ -193,8 +270,13 @@ def _of_class(name, owner, scores):
         if isinstance(held, (staticmethod, classmethod)):
             held = held.__func__
         held = _plain(held)
-        if key != method and not key.startswith("_") and inspect.isfunction(held) \
-                and len(inspect.signature(held).parameters) > 1 and scores.sites(held) > 0:
+        if (
+            key != method
+            and not key.startswith("_")
+            and inspect.isfunction(held)
+            and len(inspect.signature(held).parameters) > 1
+            and scores.sites(held) > 0
+        ):
             yield "%s.%s" % (name, key), held
 
 
@@ -211,8 +293,7 @@ class _Scores:
         for node in ast.walk(tree):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 first = min([node.lineno] + [item.lineno for item in node.decorator_list])
-                self._sites[first] = self._sites[node.lineno] = sum(
-                    map(_unstable, ast.walk(node)))
+                self._sites[first] = self._sites[node.lineno] = sum(map(_unstable, ast.walk(node)))
 
     def sites(self, function):
         line = getattr(getattr(function, "__code__", None), "co_firstlineno", None)

@@ -8,6 +8,8 @@ name, which survives an edit elsewhere in the file.
 
 import ast
 
+from . import instrument
+
 LARGEST_COUNT = 8
 
 
@@ -62,8 +64,9 @@ def _of(node):
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         arguments = node.args
         ordinary = getattr(arguments, "posonlyargs", []) + arguments.args
-        for argument, default in zip(ordinary[len(ordinary) - len(arguments.defaults):],
-                                     arguments.defaults):
+        for argument, default in zip(
+            ordinary[len(ordinary) - len(arguments.defaults) :], arguments.defaults
+        ):
             if number(default) is not None:
                 yield Constant(argument.arg, default, "a default")
         for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
@@ -109,4 +112,4 @@ def changed(source, file, name, occurrence, value):
                 node.n = value
             else:
                 node.value = value
-    return compile(tree, file, "exec")
+    return instrument.compiled(tree, file)

@@ -7,21 +7,35 @@ The three common styles are read: NumPy's (`x : ndarray of shape (n, d)`), Googl
 import re
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|inf)"
-_SHAPE = re.compile(r"(?:shape|size|dimensions?|of shape|\bTensor|\bndarray|\barray)\s*(?:is|of|=|:)?"
-                    r"\s*``?[\(\[]([^()\[\]]*)[\)\]]|(?:shape|size|dimensions?|of shape|\bTensor|"
-                    r"\bndarray|\barray)\s*(?:is|of|=|:)?\s*[\(\[]([^()\[\]]*)[\)\]]", re.I)
-_INTERVAL = re.compile(r"(?:in|range|between|within|interval|from|values?)\s*(?:of|in|the range|is)?"
-                       r"\s*[:=]?\s*([\[\(\]])\s*(%s)\s*,\s*(%s)\s*([\]\)\[])" % (_NUMBER, _NUMBER),
-                       re.I)
+_SHAPE = re.compile(
+    r"(?:shape|size|dimensions?|of shape|\bTensor|\bndarray|\barray)\s*(?:is|of|=|:)?"
+    r"\s*``?[\(\[]([^()\[\]]*)[\)\]]|(?:shape|size|dimensions?|of shape|\bTensor|"
+    r"\bndarray|\barray)\s*(?:is|of|=|:)?\s*[\(\[]([^()\[\]]*)[\)\]]",
+    re.I,
+)
+_INTERVAL = re.compile(
+    r"(?:in|range|between|within|interval|from|values?)\s*(?:of|in|the range|is)?"
+    r"\s*[:=]?\s*([\[\(\]])\s*(%s)\s*,\s*(%s)\s*([\]\)\[])" % (_NUMBER, _NUMBER),
+    re.I,
+)
 _BETWEEN = re.compile(r"(?:between|from)\s+(%s)\s+(?:and|to)\s+(%s)" % (_NUMBER, _NUMBER), re.I)
 _ABOVE = re.compile(r"(?:>|greater than|larger than|above|more than)\s*(%s)" % _NUMBER, re.I)
 _AT_LEAST = re.compile(r"(?:>=|≥|at least|no less than)\s*(%s)" % _NUMBER, re.I)
 _BELOW = re.compile(r"(?:<=?|≤|less than|smaller than|below|at most)\s*(%s)" % _NUMBER, re.I)
 _CHOICES = re.compile(r"\{\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\}")
-_DTYPES = (("bfloat16", "bfloat16"), ("float16", "float16"), ("half", "float16"),
-           ("float64", "float64"), ("double", "float64"), ("float32", "float32"),
-           ("uint8", "uint8"), ("longtensor", "int64"), ("int64", "int64"), ("int32", "int32"),
-           ("bool", "bool"))
+_DTYPES = (
+    ("bfloat16", "bfloat16"),
+    ("float16", "float16"),
+    ("half", "float16"),
+    ("float64", "float64"),
+    ("double", "float64"),
+    ("float32", "float32"),
+    ("uint8", "uint8"),
+    ("longtensor", "int64"),
+    ("int64", "int64"),
+    ("int32", "int32"),
+    ("bool", "bool"),
+)
 
 
 class Facts:
@@ -30,18 +44,19 @@ class Facts:
     def __init__(self):
         self.text = ""
         self.type = ""
-        self.shape = None           # tuple of sizes and symbols
+        self.shape = None  # tuple of sizes and symbols
         self.dtype = None
         self.low = None
         self.high = None
         self.open_low = False
         self.choices = []
-        self.whole = False          # integers: class indices, counts
+        self.whole = False  # integers: class indices, counts
 
     def array(self):
         words = self.type.lower()
         return self.shape is not None or any(
-            word in words for word in ("tensor", "array", "matrix", "vector"))
+            word in words for word in ("tensor", "array", "matrix", "vector")
+        )
 
     def bounded(self):
         return self.low is not None or self.high is not None
@@ -78,8 +93,11 @@ def _numpy(lines):
         names, type_text, body = [], "", []
         for index in range(position + 2, len(lines) + 1):
             line = lines[index] if index < len(lines) else None
-            over = line is None or (line.strip() and _indent(line) < base) or (
-                index + 1 < len(lines) and re.match(r"\s*-{3,}\s*$", lines[index + 1]))
+            over = (
+                line is None
+                or (line.strip() and _indent(line) < base)
+                or (index + 1 < len(lines) and re.match(r"\s*-{3,}\s*$", lines[index + 1]))
+            )
             if over or line.strip() and _indent(line) == base:
                 for name in names:
                     yield name, type_text, " ".join(body)
@@ -100,7 +118,7 @@ def _google(lines):
             continue
         base, level = _indent(line), None
         name, type_text, body = None, "", []
-        for inner in lines[position + 1:] + [""]:
+        for inner in lines[position + 1 :] + [""]:
             if inner.strip() and _indent(inner) <= base:
                 break
             if not inner.strip():
@@ -125,7 +143,9 @@ def _google(lines):
 
 
 def _sphinx(lines):
-    field = re.compile(r"\s*:(param|parameter|arg|type)\s+(?:([\w.\[\], ]+)\s+)?\*{0,2}(\w+)\s*:\s*(.*)$")
+    field = re.compile(
+        r"\s*:(param|parameter|arg|type)\s+(?:([\w.\[\], ]+)\s+)?\*{0,2}(\w+)\s*:\s*(.*)$"
+    )
     current = None
     for line in lines + [""]:
         match = field.match(line)
@@ -141,7 +161,8 @@ def _sphinx(lines):
 
 
 def _read(facts):
-    text = facts.type + " " + facts.text
+    # Sphinx marks formulas and code: :math:`(N, C)`, ``(N, C)``.
+    text = re.sub(r":\w+:(?=`)", "", facts.type + " " + facts.text).replace("`", "")
     lower = text.lower()
     match = _SHAPE.search(text)
     if match is None and facts.array():
@@ -152,8 +173,19 @@ def _read(facts):
         if word in lower:
             facts.dtype = dtype
             break
-    if any(word in lower for word in ("class ind", "class label", "indices", "integer label",
-                                      "longtensor", "int64", "int tensor", "integers")):
+    if any(
+        word in lower
+        for word in (
+            "class ind",
+            "class label",
+            "indices",
+            "integer label",
+            "longtensor",
+            "int64",
+            "int tensor",
+            "integers",
+        )
+    ):
         facts.whole = True
     match = _CHOICES.search(text)
     if match:

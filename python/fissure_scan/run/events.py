@@ -33,6 +33,7 @@ class Channel:
             watch.register(descriptor, gone)
             watch.poll()
             os._exit(3)
+
         threading.Thread(target=wait, daemon=True).start()
 
     def emit(self, event, **fields):
@@ -59,9 +60,11 @@ class Channel:
 def interrupt_once():
     """The first Ctrl-C leaves the run under way; further ones, also those that a terminal and the
     Rust side both send, must not disturb the report."""
+
     def ring(number, frame):
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise KeyboardInterrupt()
+
     signal.signal(signal.SIGINT, ring)
 
 

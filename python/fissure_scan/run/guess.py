@@ -9,27 +9,173 @@ import sys
 
 from . import docstrings, specs
 
-_LABELS = ("label", "labels", "y", "target", "targets", "y_true", "classes", "index", "indices",
-           "actions", "action", "idx", "ids", "labels_true", "class_labels", "input_ids", "tokens")
-PROBABILITIES = ("p", "prob", "probs", "probability", "probabilities", "y_pred", "pred_prob",
-                 "mask", "weight", "weights", "y_prob", "y_score", "confidence", "keep_prob")
-_SMALL = ("eps", "epsilon", "alpha", "beta", "gamma", "temperature", "tau", "margin", "lr", "rate",
-          "scale", "sigma", "delta", "reg", "regularisation", "regularization", "dropout",
-          "smoothing", "lam", "lambda_", "threshold", "momentum", "discount", "ratio", "bandwidth",
-          "length_scale", "lengthscale", "noise", "clip", "rho", "nu", "kappa", "lmbda", "power")
-_COUNTS = ("n", "k", "size", "steps", "iterations", "num", "dim", "axis", "iters", "classes",
-           "order", "degree", "window", "bins", "nbins", "heads", "depth", "levels", "rank", "width",
-           "height", "length", "channels", "features", "groups", "stride", "step", "seed", "layers",
-           "num_classes", "embed_dim", "d_model", "hidden", "lag", "lags", "period")
-_SIZES = ("_size", "_dim", "_features", "_channels", "_classes", "_inputs", "_outputs", "hidden",
-          "_units", "_actions", "_heads", "_layers", "_dims", "_bins", "_steps", "_length",
-          "_width", "_groups", "_components", "_samples", "_neighbors", "_points")
+_LABELS = (
+    "label",
+    "labels",
+    "y",
+    "target",
+    "targets",
+    "y_true",
+    "classes",
+    "index",
+    "indices",
+    "actions",
+    "action",
+    "idx",
+    "ids",
+    "labels_true",
+    "class_labels",
+    "input_ids",
+    "tokens",
+)
+PROBABILITIES = (
+    "p",
+    "prob",
+    "probs",
+    "probability",
+    "probabilities",
+    "y_pred",
+    "pred_prob",
+    "mask",
+    "weight",
+    "weights",
+    "y_prob",
+    "y_score",
+    "confidence",
+    "keep_prob",
+)
+_SMALL = (
+    "eps",
+    "epsilon",
+    "alpha",
+    "beta",
+    "gamma",
+    "temperature",
+    "tau",
+    "margin",
+    "lr",
+    "rate",
+    "scale",
+    "sigma",
+    "delta",
+    "reg",
+    "regularisation",
+    "regularization",
+    "dropout",
+    "smoothing",
+    "lam",
+    "lambda_",
+    "threshold",
+    "momentum",
+    "discount",
+    "ratio",
+    "bandwidth",
+    "length_scale",
+    "lengthscale",
+    "noise",
+    "clip",
+    "rho",
+    "nu",
+    "kappa",
+    "lmbda",
+    "power",
+)
+_COUNTS = (
+    "n",
+    "k",
+    "size",
+    "steps",
+    "iterations",
+    "num",
+    "dim",
+    "axis",
+    "iters",
+    "classes",
+    "order",
+    "degree",
+    "window",
+    "bins",
+    "nbins",
+    "heads",
+    "depth",
+    "levels",
+    "rank",
+    "width",
+    "height",
+    "length",
+    "channels",
+    "features",
+    "groups",
+    "stride",
+    "step",
+    "seed",
+    "layers",
+    "num_classes",
+    "embed_dim",
+    "d_model",
+    "hidden",
+    "lag",
+    "lags",
+    "period",
+)
+_SIZES = (
+    "_size",
+    "_dim",
+    "_features",
+    "_channels",
+    "_classes",
+    "_inputs",
+    "_outputs",
+    "hidden",
+    "_units",
+    "_actions",
+    "_heads",
+    "_layers",
+    "_dims",
+    "_bins",
+    "_steps",
+    "_length",
+    "_width",
+    "_groups",
+    "_components",
+    "_samples",
+    "_neighbors",
+    "_points",
+)
 _PREFIXES = ("n_", "num_", "in_", "out_", "max_", "min_")
 _ROWS = ("n", "b", "batch", "batch_size", "m", "bs", "samples", "n_samples", "num_samples")
-_CALLABLES = ("fn", "func", "function", "callback", "activation", "loss_fn", "criterion", "kernel",
-              "distance_fn", "reducer", "transform", "act", "norm_layer", "act_layer")
-_FLAGS = ("bias", "training", "inplace", "keepdim", "keepdims", "verbose", "normalize", "reduce",
-          "return_", "use_", "is_", "with_", "include_", "log_")
+_CALLABLES = (
+    "fn",
+    "func",
+    "function",
+    "callback",
+    "activation",
+    "loss_fn",
+    "criterion",
+    "kernel",
+    "distance_fn",
+    "reducer",
+    "transform",
+    "act",
+    "norm_layer",
+    "act_layer",
+)
+_FLAGS = (
+    "bias",
+    "training",
+    "inplace",
+    "keepdim",
+    "keepdims",
+    "verbose",
+    "normalize",
+    "reduce",
+    "return_",
+    "use_",
+    "is_",
+    "with_",
+    "include_",
+    "log_",
+)
 _HINTED_SHAPE = re.compile(r"(?:Tensor|ndarray|Array),\s*['\"]([^'\"]*)['\"]")
 _ARRAY_WORDS = ("Tensor", "ndarray", "jax.Array", "ArrayLike", "Array[", "array", "NDArray")
 
@@ -53,8 +199,11 @@ def library(function=None):
         name = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
         own.add(str(name).split(".")[0])
     for name in ("torch", "jax", "tensorflow", "numpy"):
-        if name in own and name in sys.modules and (
-                name != "tensorflow" or sys.modules[name].executing_eagerly()):
+        if (
+            name in own
+            and name in sys.modules
+            and (name != "tensorflow" or sys.modules[name].executing_eagerly())
+        ):
             return name
     for name in ("torch", "jax"):
         if name in sys.modules:
@@ -78,14 +227,17 @@ class Guesser:
     def __init__(self, chosen, shape, labels):
         self.library = chosen
         self.shape = shape
-        self.labels = labels        # "integers", "binary", "none"; "numbers" for constructors
-        self.symbols = {}           # names of sizes in docstrings and hints
+        self.labels = labels  # "integers", "binary", "none"; "numbers" for constructors
+        self.symbols = {}  # names of sizes in docstrings and hints
 
     def spec(self, parameter, facts):
         name, annotation = parameter.name, parameter.annotation
         facts = facts or docstrings.Facts()
-        hint = annotation if isinstance(annotation, str) else getattr(
-            annotation, "__name__", None) or str(annotation)
+        hint = (
+            annotation
+            if isinstance(annotation, str)
+            else getattr(annotation, "__name__", None) or str(annotation)
+        )
         full = annotation if isinstance(annotation, str) else str(annotation)
         if annotation is EMPTY:
             hint = full = facts.type
@@ -115,9 +267,13 @@ class Guesser:
         root = annotation.__module__.split(".")[0]
         if root == "torch":
             torch = sys.modules["torch"]
-            for base, kind in ((torch.nn.Module, "module"), (torch.optim.Optimizer, "optimizer"),
-                               (torch.distributions.Distribution, "distribution"),
-                               (torch.dtype, "dtype"), (torch.device, "device")):
+            for base, kind in (
+                (torch.nn.Module, "module"),
+                (torch.optim.Optimizer, "optimizer"),
+                (torch.distributions.Distribution, "distribution"),
+                (torch.dtype, "dtype"),
+                (torch.device, "device"),
+            ):
                 if issubclass(annotation, base):
                     return specs.plain(kind)
         if root == "pandas" and annotation.__name__ in ("DataFrame", "Series"):
@@ -130,8 +286,13 @@ class Guesser:
             return specs.plain("frame")
         if "Series" in full:
             return specs.plain("series")
-        if "Callable" in full or "callable" in full or "function" == first or \
-                not full and short in _CALLABLES:
+        if (
+            "Callable" in full
+            or "callable" in full
+            or "function" == first
+            or not full
+            and short in _CALLABLES
+        ):
             return specs.plain("callable")
         if "dtype" in hint.lower() or not full and short == "dtype":
             return specs.plain("dtype")
@@ -142,13 +303,21 @@ class Guesser:
         if "int" in full and ("ist" in full or "uple" in full or "equence" in full):
             count = max(1, full.count("int")) if "uple" in full and "..." not in full else 2
             return specs.constant((4,) * count if "ist" not in full else [4] * count)
-        if first in ("float",) or first == "" and short in _SMALL or short in _SMALL and \
-                first not in ("int", "bool", "str"):
+        if (
+            first in ("float",)
+            or first == ""
+            and short in _SMALL
+            or short in _SMALL
+            and first not in ("int", "bool", "str")
+        ):
             if facts.low is not None and facts.high is not None:
                 return specs.constant((facts.low + facts.high) / 2.0)
             return specs.constant(0.5 if facts.low is None else facts.low + 0.5)
-        if first in ("int", "integer") or not full and (
-                short in _COUNTS or short.endswith(_SIZES) or short.startswith(_PREFIXES)):
+        if (
+            first in ("int", "integer")
+            or not full
+            and (short in _COUNTS or short.endswith(_SIZES) or short.startswith(_PREFIXES))
+        ):
             if short in ("dim", "axis") and self.labels != "numbers":
                 return specs.constant(0)
             if facts.high is not None and facts.high < 1e6:
@@ -157,8 +326,14 @@ class Guesser:
             if "head" in short or "layer" in short or "group" in short or "depth" in short:
                 usual = 2
             return specs.constant(max(usual, int(facts.low or 0)))
-        if first in ("bool", "boolean") or not full and (short in _FLAGS or short.startswith(
-                tuple(flag for flag in _FLAGS if flag.endswith("_")))):
+        if (
+            first in ("bool", "boolean")
+            or not full
+            and (
+                short in _FLAGS
+                or short.startswith(tuple(flag for flag in _FLAGS if flag.endswith("_")))
+            )
+        ):
             return specs.constant(False)
         if first in ("str", "string"):
             return specs.constant("mean")
@@ -178,8 +353,7 @@ class Guesser:
         if isinstance(part, int) or part.isdigit():
             return int(part)
         if part not in self.symbols:
-            rows = part.lower() in _ROWS and not any(
-                name.lower() in _ROWS for name in self.symbols)
+            rows = part.lower() in _ROWS and not any(name.lower() in _ROWS for name in self.symbols)
             used = set(self.symbols.values())
             free = [size for size in (3, 5, 6, 7, 8) if size not in used]
             self.symbols[part] = 4 if rows else free[0] if free else 3
@@ -188,22 +362,32 @@ class Guesser:
     def _array(self, short, hint, facts, shape):
         chosen = "numpy" if "ndarray" in hint or "NDArray" in hint else self.library
         wanted = self.shape if shape is None else shape
-        if re.search(r"(List|list|Sequence|Iterable|Tuple|tuple)\[[^\]]*(Tensor|ndarray|Array)", hint):
+        if re.search(
+            r"(List|list|Sequence|Iterable|Tuple|tuple)\[[^\]]*(Tensor|ndarray|Array)", hint
+        ):
             container = "tuple" if "uple[" in hint else "list"
             return specs.array("float", wanted, chosen, container=container, count=2)
         if facts.whole or facts.dtype in ("int64", "int32", "uint8"):
-            return specs.array("labels", wanted if shape is not None else wanted[:1], chosen,
-                               facts.dtype, extra=(None, facts.high))
+            return specs.array(
+                "labels",
+                wanted if shape is not None else wanted[:1],
+                chosen,
+                facts.dtype,
+                extra=(None, facts.high),
+            )
         if facts.dtype == "bool":
             return specs.array("bool", wanted, chosen)
         dtype = facts.dtype if facts.dtype and "float" in facts.dtype else None
         if facts.bounded():
             return specs.array("float", wanted, chosen, dtype, extra=(facts.low, facts.high))
         described = facts.type + facts.text
-        if short in _LABELS and shape is None and (
-                not described or re.search("label|class|ind[ei]|target", described, re.I)):
+        if short in _LABELS and (
+            re.search("label|class|ind[ei]", described, re.I)
+            if shape is not None
+            else not described or re.search("label|class|ind[ei]|target", described, re.I)
+        ):
             if self.labels == "integers":
-                return specs.array("labels", wanted[:1], chosen)
+                return specs.array("labels", wanted[:1] if shape is None else wanted, chosen)
             if self.labels == "binary":
                 return specs.array("binary", wanted, chosen)
         return specs.array("unit" if short in PROBABILITIES else "float", wanted, chosen, dtype)
@@ -211,4 +395,5 @@ class Guesser:
 
 def _enumeration(annotation):
     import enum
+
     return isinstance(annotation, type) and issubclass(annotation, enum.Enum)

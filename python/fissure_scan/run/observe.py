@@ -1,7 +1,7 @@
 """Real calls of a target function, seen while the file's own code runs.
 
-The file is run as a program (`__main__` block and module level), then its test functions without
-parameters, then the examples of the docstrings. A profile function sees the target being entered and
+The tests that `--observe` names come first, then the file as a program (`__main__` block and module
+level), its test functions without parameters, the examples of the docstrings. A profile function sees the target being entered and
 keeps a copy of its arguments. Only calls whose arguments are plain data are taken: a finding has to
 be written down as a script.
 """
@@ -12,6 +12,7 @@ import contextlib
 import doctest
 import inspect
 import io
+import os
 import runpy
 import sys
 import types
@@ -28,6 +29,10 @@ class _Enough(BaseException):
     """A usable call was seen."""
 
 
+class _EnoughTests(KeyboardInterrupt):
+    """The same in a test runner, which ends only by this."""
+
+
 class _Watcher:
     """The profile function: keeps the arguments of the target and of its class's constructor."""
 
@@ -35,11 +40,12 @@ class _Watcher:
         self.code = code_of(function)
         self.constructor = code_of(owner.__init__) if owner is not None else None
         self.bound = owner is not None
-        self.objects = {}           # id of an object -> arguments it was made with
+        self.objects = {}  # id of an object -> arguments it was made with
         self.held = []
         self.call = None
         self.made_with = None
         self.seen = 0
+        self.enough = _Enough
 
     def __call__(self, frame, event, argument):
         if event != "call":
@@ -56,9 +62,9 @@ class _Watcher:
             made_with = self.objects.get(id(holder)) if self.bound else None
             if arguments is not None and (made_with is not None or self.constructor is None):
                 self.call, self.made_with = arguments, made_with
-                raise _Enough()
+                raise self.enough()
             if self.seen > _PATIENCE:
-                raise _Enough()
+                raise self.enough()
 
 
 def code_of(function):
@@ -69,15 +75,18 @@ def code_of(function):
 
 
 def _same(code, other):
-    return code.co_name == other.co_name and code.co_firstlineno == other.co_firstlineno \
+    return (
+        code.co_name == other.co_name
+        and code.co_firstlineno == other.co_firstlineno
         and code.co_filename == other.co_filename
+    )
 
 
 def _arguments(frame, bound):
     """The frame's arguments as copies of plain data; None when there is something else."""
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount
-    names = list(code.co_varnames[:count])[1 if bound else 0:]
+    names = list(code.co_varnames[:count])[1 if bound else 0 :]
     only = getattr(code, "co_posonlyargcount", 0)
     position = count
     try:
@@ -90,9 +99,9 @@ def _arguments(frame, bound):
             values.update(_copy(dict(frame.f_locals[code.co_varnames[position]])))
     except (KeyError, TypeError):
         return None
-    positional = list(code.co_varnames[:only])[1 if bound else 0:]
+    positional = list(code.co_varnames[:only])[1 if bound else 0 :]
     if rest:
-        positional = list(code.co_varnames[:code.co_argcount])[1 if bound else 0:]
+        positional = list(code.co_varnames[: code.co_argcount])[1 if bound else 0 :]
     return Arguments(values, {}, positional, rest, observed=_place(frame.f_back))
 
 
@@ -131,7 +140,7 @@ def observe(program, function, owner, seconds=5.0):
     if watcher.code is None:
         return None
     sys.argv = [program.file or program.module or ""]
-    for stage in (_as_program, _tests, _examples):
+    for stage in (_project_tests, _as_program, _tests, _examples):
         with contextlib.suppress(Exception):
             stage(program, function, owner, watcher, seconds)
         if watcher.call is not None:
@@ -142,10 +151,11 @@ def observe(program, function, owner, seconds=5.0):
 
 @contextlib.contextmanager
 def _watching(watcher, program, seconds):
-    from .program import alarm
+    from .surroundings import alarm
 
     def no_input(prompt=""):
         raise EOFError("no input during observation")
+
     kept = builtins.input
     builtins.input = no_input
     sink = io.StringIO()
@@ -153,12 +163,13 @@ def _watching(watcher, program, seconds):
     program.reseed()
     program.forget_modules()
     try:
-        with alarm(seconds, None), contextlib.redirect_stdout(sink), \
-                contextlib.redirect_stderr(sink), scratch.active():
+        with alarm(seconds, None), contextlib.redirect_stdout(sink), contextlib.redirect_stderr(
+            sink
+        ), scratch.active():
             sys.setprofile(watcher)
             try:
                 yield
-            except (_Enough, StopRun, SystemExit):
+            except (_Enough, _EnoughTests, StopRun, SystemExit):
                 pass
             finally:
                 sys.setprofile(None)
@@ -185,18 +196,77 @@ def _as_program(program, function, owner, watcher, seconds):
 
 def _tests(program, function, owner, watcher, seconds):
     name = (owner or function).__name__
-    space = program.namespace()
+    for value in _test_functions(program.namespace()):
+        if watcher.call is None and name in value.__code__.co_names:
+            with contextlib.suppress(Exception), _watching(watcher, program, seconds):
+                value()
+
+
+def _test_functions(space):
+    """The test functions of a namespace that need no arguments."""
     for key, value in list(space.items()):
-        if watcher.call is not None or not key.lower().startswith("test") \
-                or not isinstance(value, types.FunctionType):
-            continue
-        if any(parameter.default is inspect.Parameter.empty
-               for parameter in inspect.signature(value).parameters.values()):
-            continue
-        if name not in value.__code__.co_names:
-            continue
+        if key.lower().startswith("test") and isinstance(value, types.FunctionType):
+            parameters = inspect.signature(value).parameters.values()
+            if all(parameter.default is not inspect.Parameter.empty for parameter in parameters):
+                yield value
+
+
+def _project_tests(program, function, owner, watcher, seconds):
+    """The tests of the project (`--observe`), those that name the target first."""
+    place = program.plan.get("observe")
+    if place is None:
+        return
+    name = (owner or function).__name__
+    for file in _naming(place, name):
+        if watcher.call is not None:
+            break
+        watcher.enough = _EnoughTests
+        if os.path.dirname(file) not in sys.path:
+            sys.path.insert(0, os.path.dirname(file))
         with contextlib.suppress(Exception), _watching(watcher, program, seconds):
+            _run_tests(file)
+    watcher.enough = _Enough
+
+
+def _naming(place, name):
+    """The test files below a place that mention the target, the shortest first."""
+    files = [place] if os.path.isfile(place) else []
+    for folder, _, names in os.walk(place):
+        files += [
+            os.path.join(folder, found)
+            for found in names
+            if found.endswith(".py")
+            and found.startswith(("test", "check", "example"))
+            or found.endswith("_test.py")
+        ]
+    found = []
+    for file in sorted(files):
+        with open(file, encoding="utf-8", errors="replace") as handle:
+            text = handle.read()
+        if name in text:
+            found.append((len(text), file))
+    return [file for _, file in sorted(found)]
+
+
+def _run_tests(file):
+    """One test file: by pytest where there is one, which knows fixtures and parameters."""
+    try:
+        import pytest
+    except ImportError:
+        pytest = None
+    if pytest is not None:
+        pytest.main(["-q", "-x", "-p", "no:cacheprovider", file])
+        return
+    space = runpy.run_path(file, run_name="tests")
+    for value in _test_functions(space):
+        with contextlib.suppress(Exception):
             value()
+    import unittest
+
+    for value in list(space.values()):
+        if isinstance(value, type) and issubclass(value, unittest.TestCase):
+            tests = unittest.defaultTestLoader.loadTestsFromTestCase(value)
+            tests.run(unittest.TestResult())
 
 
 def _examples(program, function, owner, watcher, seconds):

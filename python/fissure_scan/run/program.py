@@ -2,28 +2,31 @@
 
 import contextlib
 import importlib
-import io
+import importlib.machinery
+import linecache
 import os
 import random
 import re
-import signal
 import sys
 import time
 import traceback
 
-from . import constants, targets
-from ..watch import patches, users
+from . import constants, instrument, targets
+from ..watch import library_results, patches, users
 from ..watch.monitor import Monitor, StopRun
 from ..watch.trace import Trace
 from .journal import Run
 from .scratch import Scratch
+from .surroundings import Capture, alarm, package_of, package_places
 
 
 # What a program for TensorFlow 1 says about TensorFlow 2.
-_VERSION_1 = re.compile(r"module 'tensorflow\S*' has no attribute "
-                        r"'(placeholder|Session|InteractiveSession|log|global_variables_initializer|"
-                        r"get_variable|variable_scope|random_normal|truncated_normal|set_random_seed|"
-                        r"train|layers|app|flags|ConfigProto|reset_default_graph)'")
+_VERSION_1 = re.compile(
+    r"module 'tensorflow\S*' has no attribute "
+    r"'(placeholder|Session|InteractiveSession|log|global_variables_initializer|"
+    r"get_variable|variable_scope|random_normal|truncated_normal|set_random_seed|"
+    r"train|layers|app|flags|ConfigProto|reset_default_graph)'"
+)
 
 
 class Settings:
@@ -34,9 +37,9 @@ class Settings:
         self.leaf_sources = set()
         self.reshaped = set()
         self.honour_no_grad = False
-        self.infos = {}             # inputs as the own run made them
-        self.resize = None          # a Resize, or None
-        self.tf1 = False            # `import tensorflow` means version 1
+        self.infos = {}  # inputs as the own run made them
+        self.resize = None  # a Resize, or None
+        self.tf1 = False  # `import tensorflow` means version 1
 
 
 class Program:
@@ -48,27 +51,30 @@ class Program:
         self.arguments = plan.get("arguments", [])
         self.function = plan.get("function")
         self.module = plan.get("module")
-        self.sources = {}           # file -> replacement source, for checking fixes
+        self.sources = {}  # file -> replacement source, for checking fixes
         self._codes = {}
-        self._changed = []          # (module, its names before) of changed sources
+        self._changed = []  # (module, its names before) of changed sources
         root = plan["root"]
         folders, files = package_places(self.module)
         self.users = users.UserFiles(root, ([self.file] if self.file else []) + files, folders)
         self.settings = Settings(bool(plan.get("regions")))
         self.settings.tf1 = bool(plan.get("tf1"))
-        self.recording = None       # steps of a graph program, see graph_backend.py
-        self.synthesised = None     # arguments of a target function, see arguments.py
-        self.autocast = None        # name of the precision that the whole program runs under
-        self.changed_constant = None    # (name, occurrence, value) of a number of the script
+        self.recording = None  # steps of a graph program, see graph_backend.py
+        self.synthesised = None  # arguments of a target function, see arguments.py
+        self.autocast = None  # name of the precision that the whole program runs under
+        self.changed_constant = None  # (name, occurrence, value) of a number of the script
         self.runs = 0
         self._first_passed = False
-        self.journal = None         # where runs are written down, see journal.py
-        self.forbidden = set()      # keys of runs that killed their process
-        self.widen = False          # arguments are passed in float64
-        self.change = None          # the change of variations.py that is applied
-        self._held = None           # namespace of a target function, made once
+        self._call_texts = {}  # id of arguments -> (arguments, their source text)
+        self.journal = None  # where runs are written down, see journal.py
+        self.forbidden = set()  # keys of runs that killed their process
+        self.widen = False  # arguments are passed in float64
+        self.change = None  # the change of variations.py that is applied
+        self._held = None  # namespace of a target function, made once
+        self._held_changed = None  # (change, namespace) of the changed source that is tried
+        self._modules = instrument.Modules(self.users.written)
         self._keep_modules = bool(self.function)
-        self._settled = set(sys.modules)    # modules that are not the program's
+        self._settled = set(sys.modules)  # modules that are not the program's
         self.home = os.getcwd()
 
     # One run -----------------------------------------------------------------------------------
@@ -76,8 +82,13 @@ class Program:
     def run(self, policy):
         """Runs the program once and returns the trace of it."""
         trace = self._journaled(policy)
-        if trace.error is not None and self.runs == 2 and not self._keep_modules \
-                and self._first_passed and not policy.overrides:
+        if (
+            trace.error is not None
+            and self.runs == 2
+            and not self._keep_modules
+            and self._first_passed
+            and not policy.overrides
+        ):
             # Its modules cannot be executed a second time: from now on they are not.
             self._keep_modules = True
             again = self._journaled(policy)
@@ -92,7 +103,7 @@ class Program:
         """One run, written down before it begins so that its end by a signal has a cause."""
         if self.journal is None:
             return self._run(policy)
-        run = Run(_kind(policy, self.autocast), policy.overrides, self.change)
+        run = Run(_kind(policy, self.autocast), policy.overrides, self.change, self.call_text())
         if self.forbidden and run.key() in self.forbidden:
             trace = Trace()
             trace.error = ("Skipped", "this run ended its process before", None, None)
@@ -103,6 +114,21 @@ class Program:
         finally:
             self.journal.end()
 
+    def call_text(self):
+        """The call of a target function as source, made once for each set of arguments."""
+        if self.synthesised is None:
+            return None
+        held = self._call_texts.get(id(self.synthesised))
+        if held is None:
+            from ..report import reproduce
+
+            try:
+                text = reproduce.call_text(self.synthesised)
+            except Exception:
+                text = None
+            held = self._call_texts[id(self.synthesised)] = (self.synthesised, text)
+        return held[1]
+
     def _run(self, policy):
         self.runs += 1
         monitor = Monitor(self.users, policy, self.settings)
@@ -111,29 +137,38 @@ class Program:
         monitor.widen = self.widen
         started = time.perf_counter()
         if self.recording is not None and not (
-                policy.real or self.sources or self.changed_constant or self.settings.resize):
+            policy.real or self.sources or self.changed_constant or self.settings.resize
+        ):
             return self._replay(monitor, policy, started)
         torch = sys.modules.get("torch")
         mode = None
         if torch is not None:
             from ..backends.torch_backend import TorchBackend, TorchMode
+
             mode = TorchMode(monitor, TorchBackend())
             if policy.watch_gradients:
                 from ..watch.gradient_watch import GradientWatch
+
                 monitor.gradient_watch = GradientWatch(monitor)
         self.reseed()
         self.forget_modules()
         applied = patches.install(monitor, mode)
         remove_numpy = None
         if "numpy" in sys.modules:
-            from ..backends import numpy_backend
+            from ..backends import numpy_backend, scipy_watch
+
             remove_numpy = numpy_backend.install(monitor)
+            scipy_watch.install()
+        library_results.install(applied, monitor)
+        loader = importlib.machinery.SourceFileLoader
+        applied.set(loader, "get_code", self._modules.get_code(loader.get_code))
         libraries = [library.Run(monitor, applied) for library in array_libraries()]
-        captured = _Capture()
+        captured = Capture()
         try:
             with alarm(policy.time_limit, monitor), captured.active(), Scratch().active():
-                with (mode if mode is not None else contextlib.suppress()), \
-                        self._autocast(torch, monitor):
+                with mode if mode is not None else contextlib.suppress(), self._autocast(
+                    torch, monitor
+                ):
                     self._guarded(monitor)
         except StopRun:
             # The alarm rang just before or just after the program.
@@ -161,6 +196,7 @@ class Program:
     def _replay(self, monitor, policy, started):
         """The recorded steps of a graph program instead of the program."""
         from ..backends import tensorflow_backend
+
         try:
             with alarm(policy.time_limit, monitor):
                 tensorflow_backend.replay(self.recording, monitor)
@@ -199,6 +235,7 @@ class Program:
             trace.error = self.describe(error)
             if isinstance(error, ZeroDivisionError):
                 monitor.divided_by_zero(*trace.error[2:])
+            monitor.ended_by(error)
 
     def describe(self, error):
         file, line = None, None
@@ -208,6 +245,9 @@ class Program:
         if isinstance(error, SyntaxError):
             file, line = error.filename, error.lineno
         message = str(error)[:500]
+        if isinstance(error, AssertionError) and not message and file is not None:
+            # What is asserted says what is wanted.
+            message = linecache.getline(file, line).strip()[:200]
         if isinstance(error, AttributeError) and _VERSION_1.search(message):
             message += " (a program for TensorFlow 1? scan it with --tf1)"
         return (type(error).__name__, message, file, line)
@@ -223,8 +263,15 @@ class Program:
     def execute_as_main(self):
         """Runs the file as `python file` would; returns its namespace."""
         code = self._code(self.file)
-        namespace = {"__name__": "__main__", "__file__": self.file, "__builtins__": __builtins__,
-                     "__doc__": None, "__package__": None, "__spec__": None, "__loader__": None}
+        namespace = {
+            "__name__": "__main__",
+            "__file__": self.file,
+            "__builtins__": __builtins__,
+            "__doc__": None,
+            "__package__": None,
+            "__spec__": None,
+            "__loader__": None,
+        }
         main = type(sys)("__main__")
         main.__dict__.update(namespace)
         before = sys.modules.get("__main__")
@@ -245,15 +292,20 @@ class Program:
         changed = bool(self.sources) or self.changed_constant is not None
         if not changed and self._held is not None:
             return self._held
+        key = (tuple(sorted(self.sources.items())), self.changed_constant)
+        if changed and self._held_changed is not None and self._held_changed[0] == key:
+            return self._held_changed[1]
         made = self._namespace()
-        if not changed:
+        if changed:
+            self._held_changed = (key, made)
+        else:
             self._held = made
         return made
 
     def _namespace(self):
         if not self.file:
             return self._module_namespace()
-        root, package = _package(self.file)
+        root, package = package_of(self.file)
         name = os.path.splitext(os.path.basename(self.file))[0]
         if not self.sources and self.changed_constant is None:
             held = sys.modules.get("%s.%s" % (package, name) if package else name)
@@ -271,7 +323,7 @@ class Program:
         before = sys.modules.get(name)
         sys.modules[name] = module
         try:
-            exec(self._code(self.file), module.__dict__)
+            self._execute_module(module)
         finally:
             if self.sources or self.changed_constant is not None:
                 # Only for this run.
@@ -281,6 +333,14 @@ class Program:
                     sys.modules[name] = before
         return module.__dict__
 
+    def _execute_module(self, module):
+        """What the file raises hides nothing that it defines."""
+        with open(self.file, "rb") as handle:
+            source = self.sources.get(self.file) or handle.read()
+        error = instrument.execute(source, self.file, module.__dict__, self._code(self.file))
+        if error is not None and self.function.partition(".")[0] not in module.__dict__:
+            raise error
+
     def _module_namespace(self):
         module = importlib.import_module(self.module)
         for file in self.sources:
@@ -288,11 +348,16 @@ class Program:
                 if self.users.same(getattr(held, "__file__", None), file):
                     self._changed.append((held, dict(held.__dict__)))
                     exec(self._code(file), held.__dict__)
+        first = self.function.partition(".")[0] if self.function else None
+        if first and first not in module.__dict__ and hasattr(module, first):
+            # A package that imports its parts when they are asked for.
+            return dict(module.__dict__, **{first: getattr(module, first)})
         return module.__dict__
 
     def restore_sources(self):
         """Modules that a changed source was executed in are as they were."""
         self.sources = {}
+        self._held_changed = None
         while self._changed:
             module, before = self._changed.pop()
             module.__dict__.clear()
@@ -318,6 +383,8 @@ class Program:
                     text = handle.read()
             if self.changed_constant is not None:
                 code = constants.changed(text, file, *self.changed_constant)
+            elif self.users.written(file):
+                code = instrument.compiled(text, file)
             else:
                 code = compile(text, file, "exec")
             self._codes[key] = code
@@ -361,9 +428,11 @@ def array_libraries():
     found = []
     if "jax" in sys.modules:
         from ..backends import jax_backend
+
         found.append(jax_backend)
     if "tensorflow" in sys.modules:
         from ..backends import tensorflow_backend
+
         found.append(tensorflow_backend)
     for module in found:
         if module not in _INSTALLED:
@@ -378,85 +447,3 @@ _INSTALLED = []
 def recorded_steps():
     graphs = sys.modules.get(__package__.rpartition(".")[0] + ".backends.graph_backend")
     return graphs.BACKEND.recording if graphs is not None else None
-
-
-class _Capture:
-    """Standard output and error of the program, kept (up to a limit) instead of shown."""
-
-    LIMIT = 200000
-
-    def __init__(self):
-        self._buffer = _Bounded(self.LIMIT)
-        self._errors = _Bounded(20000)
-
-    @contextlib.contextmanager
-    def active(self):
-        with contextlib.redirect_stdout(self._buffer), contextlib.redirect_stderr(self._errors):
-            yield
-
-    def text(self):
-        return self._buffer.getvalue()
-
-    def errors(self):
-        return self._errors.getvalue()
-
-
-class _Bounded(io.StringIO):
-    def __init__(self, limit):
-        super().__init__()
-        self._limit = limit
-
-    def write(self, text):
-        if self.tell() < self._limit:
-            super().write(text)
-        return len(text)
-
-
-def package_places(module):
-    """(folders, files) of the package or single file that a module belongs to."""
-    if not module:
-        return [], []
-    import importlib.util
-    try:
-        spec = importlib.util.find_spec(module.split(".")[0])
-    except (ImportError, ValueError, AttributeError):
-        return [], []
-    if spec is None:
-        return [], []
-    if spec.submodule_search_locations:
-        return list(spec.submodule_search_locations), []
-    return [], [spec.origin] if spec.origin and spec.origin.endswith(".py") else []
-
-
-def _package(file):
-    """(folder above the packages, dotted package) of a file; the package is empty outside one."""
-    folder, parts = os.path.dirname(file), []
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        folder, last = os.path.split(folder)
-        parts.insert(0, last)
-    return folder, ".".join(parts)
-
-
-@contextlib.contextmanager
-def alarm(seconds, monitor):
-    """Raises StopRun in the program after so many seconds, even in a loop that calls nothing."""
-    if seconds is None or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(number, frame):
-        if monitor is not None:
-            monitor.trace.stopped = "time"
-            while frame is not None and monitor.trace.place is None:
-                if monitor.users.owns(frame.f_code.co_filename):
-                    monitor.trace.place = (frame.f_code.co_filename, frame.f_lineno,
-                                           frame.f_code.co_name)
-                frame = frame.f_back
-        raise StopRun()
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -9,63 +9,137 @@ import re
 
 from . import specs
 
-_RANK = re.compile(r"(?:expected|must be|should be|has to be|want|requires?|only support\w*|needs?)"
-                   r"[^.\d]{0,40}(\d)\s*-?\s*[dD](?:im|\b)|(\d)-?\s?dimension|ndim\s*={1,2}\s*(\d)|"
-                   r"(\d)[dD] (?:array|tensor|input)|expected (?:ndim|dim)=(\d)", re.I)
+_RANK = re.compile(
+    r"(?:expected|must be|should be|has to be|want|requires?|only support\w*|needs?)"
+    r"[^.\d]{0,40}(\d)\s*-?\s*[dD](?:im|\b)|(\d)-?\s?dimension|ndim\s*[>=]?={1,2}\s*(\d)|"
+    r"(\d)[dD] (?:array|tensor|input)|expected (?:ndim|dim)=(\d)",
+    re.I,
+)
+_LITERAL = re.compile(r"[\[(]((?:\d+\s*,\s*)+\d*)[\])]")
 _UNPACK = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
-_MORE_AXES = re.compile(r"dimension out of range|too many indices|tuple index out of range|"
-                        r"axis -?\d+ is out of bounds|out of bounds for array of dimension|"
-                        r"dimension specified as|has no dimension", re.I)
+_MORE_AXES = re.compile(
+    r"dimension out of range|too many indices|tuple index out of range|"
+    r"axis -?\d+ is out of bounds|out of bounds for array of dimension|"
+    r"dimension specified as|has no dimension",
+    re.I,
+)
 _CHANNELS = re.compile(r"to have (\d+) channels")
 _PRODUCT = re.compile(r"\((\d+)x(\d+) and (\d+)x(\d+)\)")
-_FEATURES = re.compile(r"(?:expected|normalized_shape|input_size|running_mean should contain)\D{0,40}"
-                       r"(\d+)", re.I)
-_SAME = re.compile(r"must match|could not be broadcast|not aligned|inconsistent|same (?:shape|size|"
-                   r"length|number)|mismatch|incompatible|not broadcastable|do not match|"
-                   r"doesn't match|don't match|equal (?:shape|size|length)|expected size|"
-                   r"are not|differ", re.I)
-_WHOLE = re.compile(r"\blong\b|integer|int64|as indices must|IndexTensor|\bint\b|dtype.*index", re.I)
-_REAL = re.compile(r"expected.*float|must be.*float|found (?:long|int)|not implemented for '(?:Long|"
-                   r"Int|Bool)'|floating.point|Float but", re.I)
+_FEATURES = re.compile(
+    r"(?:expected|normalized_shape|input_size|running_mean should contain)\D{0,40}"
+    r"(\d+)",
+    re.I,
+)
+_SAME = re.compile(
+    r"must match|could not be broadcast|not aligned|inconsistent|same (?:shape|size|"
+    r"length|number)|mismatch|incompatible|not broadcastable|do not match|"
+    r"doesn't match|don't match|equal (?:shape|size|length)|expected size|"
+    r"are not|differ",
+    re.I,
+)
+_WHOLE = re.compile(
+    r"\blong\b|integer|int64|as indices must|IndexTensor|\bint\b|dtype.*index", re.I
+)
+_REAL = re.compile(
+    r"expected.*float|must be.*float|found (?:long|int)|not implemented for '(?:Long|"
+    r"Int|Bool)'|floating.point|Float but",
+    re.I,
+)
 _BOOLEAN = re.compile(r"\bbool(?:ean)?\b|mask", re.I)
-_CHOICE = re.compile(r"one of|choose|support|valid|must be|should be|expected|unknown|invalid|"
-                     r"not implemented|unrecogni", re.I)
+_CHOICE = re.compile(
+    r"one of|choose|support|valid|must be|should be|expected|unknown|invalid|"
+    r"not implemented|unrecogni",
+    re.I,
+)
 _QUOTED = re.compile(r"['\"`]([\w\-. ]{1,30})['\"`]")
 _ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'|has no attribute '(\w+)'")
-_SCALAR = re.compile(r"must be real number|only one element|single element|interpreted as an integer|"
-                     r"integer is required|must be (?:an? )?(?:int|float|number)|slice indices|"
-                     r"scalar|can't multiply sequence|only integer|ambiguous|only length-1|0-dim", re.I)
-_SEQUENCE = re.compile(r"not iterable|not subscriptable|has no len|must be (?:a )?(?:list|tuple|"
-                       r"sequence)|list of|cannot unpack|expected.*(?:list|tuple)", re.I)
+_SCALAR = re.compile(
+    r"must be real number|only one element|single element|interpreted as an integer|"
+    r"integer is required|must be (?:an? )?(?:int|float|number)|slice indices|"
+    r"scalar|can't multiply sequence|only integer|ambiguous|only length-1|0-dim",
+    re.I,
+)
+_SEQUENCE = re.compile(
+    r"not iterable|not subscriptable|has no len|must be (?:a )?(?:list|tuple|"
+    r"sequence)|list of|cannot unpack|expected.*(?:list|tuple)",
+    re.I,
+)
 _CALL = re.compile(r"not callable|must be callable", re.I)
 _BOUNDS = re.compile(r"out of (?:bounds|range)|index.*range", re.I)
 _PROBABLE = re.compile(r"\[0, ?1\]|between 0 and 1|\(0, ?1\)|probabilit|0 to 1|in the range", re.I)
 _POSITIVE = re.compile(r"positive|non-?negative|> ?0|greater than|larger than|at least", re.I)
-_MATRIX = re.compile(r"positive.?definite|symmetric|square|singular|cholesky|last 2 dimensions", re.I)
+_MATRIX = re.compile(
+    r"positive.?definite|symmetric|square|singular|cholesky|last 2 dimensions", re.I
+)
 _SIMPLEX = re.compile(r"sum to 1|simplex|sums? to one|distribution", re.I)
 _DIVISIBLE = re.compile(r"divisible|multiple of|power of 2|groups", re.I)
-_LARGER = re.compile(r"kernel size|too small|output size|at least|more than 1 value|larger|minimum",
-                     re.I)
+_LARGER = re.compile(
+    r"kernel size|too small|output size|at least|more than 1 value|larger|minimum", re.I
+)
+_MISSING = re.compile(
+    r"missing \d* ?required|required argument|requires? '\w+'|(?:must|to) be (?:given|specified|"
+    r"provided|passed|set)",
+    re.I,
+)
 _NUMPY = re.compile(r"numpy|ndarray", re.I)
 
 # What an attribute says about the object that has it.
 _ATTRIBUTES = {
-    "items": specs.constant({}), "keys": specs.constant({}), "values": None,
-    "lower": specs.constant("mean"), "upper": specs.constant("mean"),
-    "split": specs.constant("mean"), "startswith": specs.constant("mean"),
-    "parameters": specs.plain("module"), "named_parameters": specs.plain("module"),
-    "modules": specs.plain("module"), "children": specs.plain("module"),
-    "state_dict": specs.plain("module"), "train": specs.plain("module"),
-    "eval": specs.plain("module"), "param_groups": specs.plain("optimizer"),
-    "zero_grad": specs.plain("optimizer"), "step": specs.plain("optimizer"),
-    "log_prob": specs.plain("distribution"), "rsample": specs.plain("distribution"),
-    "columns": specs.plain("frame"), "iloc": specs.plain("frame"), "loc": specs.plain("frame"),
-    "randn": specs.plain("generator"), "standard_normal": specs.plain("generator"),
+    "items": specs.constant({}),
+    "keys": specs.constant({}),
+    "values": None,
+    "lower": specs.constant("mean"),
+    "upper": specs.constant("mean"),
+    "split": specs.constant("mean"),
+    "startswith": specs.constant("mean"),
+    "parameters": specs.plain("module"),
+    "named_parameters": specs.plain("module"),
+    "modules": specs.plain("module"),
+    "children": specs.plain("module"),
+    "state_dict": specs.plain("module"),
+    "train": specs.plain("module"),
+    "eval": specs.plain("module"),
+    "param_groups": specs.plain("optimizer"),
+    "zero_grad": specs.plain("optimizer"),
+    "step": specs.plain("optimizer"),
+    "log_prob": specs.plain("distribution"),
+    "rsample": specs.plain("distribution"),
+    "columns": specs.plain("frame"),
+    "iloc": specs.plain("frame"),
+    "loc": specs.plain("frame"),
+    "randn": specs.plain("generator"),
+    "standard_normal": specs.plain("generator"),
     "integers": specs.plain("generator", "generator"),
 }
-_OF_ARRAYS = {"shape", "dtype", "ndim", "dim", "size", "mean", "sum", "device", "view", "detach",
-              "numpy", "reshape", "T", "unsqueeze", "clone", "new_zeros", "permute", "is_cuda",
-              "requires_grad", "type", "to", "cpu", "astype", "copy", "flatten", "float", "abs"}
+_OF_ARRAYS = {
+    "shape",
+    "dtype",
+    "ndim",
+    "dim",
+    "size",
+    "mean",
+    "sum",
+    "device",
+    "view",
+    "detach",
+    "numpy",
+    "reshape",
+    "T",
+    "unsqueeze",
+    "clone",
+    "new_zeros",
+    "permute",
+    "is_cuda",
+    "requires_grad",
+    "type",
+    "to",
+    "cpu",
+    "astype",
+    "copy",
+    "flatten",
+    "float",
+    "abs",
+}
 
 
 def proposals(state, error, line_names, library):
@@ -78,7 +152,7 @@ def proposals(state, error, line_names, library):
     found = []
     found += _attributes(state, message, meant, library)
     found += _types(state, kind, message, meant, hit, library)
-    found += _shapes(state, message, hit, arrays)
+    found += _shapes(state, message, hit, arrays, meant)
     found += _values(state, message, meant, hit)
     return found
 
@@ -87,15 +161,29 @@ def _meant(state, message, line_names):
     """The parameters a message may be about, the likeliest first."""
     words = set(re.findall(r"[A-Za-z_]\w*", message))
     named = [name for name in state if name in words]
-    shaped = [name for name, spec in state.items() if specs.is_array(spec) and any(
-        text in message for text in (str(list(spec.shape)), str(tuple(spec.shape))))]
+    shaped = [
+        name
+        for name, spec in state.items()
+        if specs.is_array(spec)
+        and any(text in message for text in (str(list(spec.shape)), str(tuple(spec.shape))))
+    ]
     on_line = [name for name in state if name in line_names]
     return list(dict.fromkeys(named + on_line + shaped)) or list(state)
 
 
 # Shapes ------------------------------------------------------------------------------------------
 
-def _shapes(state, message, hit, arrays):
+
+def _shapes(state, message, hit, arrays, meant):
+    # A whole shape that is wanted: `expected size [2, 8, 8], got [2, 3, 8, 8]`.
+    for text in _LITERAL.findall(message)[:3]:
+        shape = tuple(int(part) for part in re.findall(r"\d+", text))
+        if len(shape) > 5 or any(not 0 < size <= 4096 for size in shape):
+            continue
+        for name in hit:
+            if shape != state[name].shape:
+                yield {name: state[name]._replace(shape=shape)}
+                yield {name: state[name]._replace(shape=shape, kind="labels", dtype=None)}
     match = _CHANNELS.search(message)
     if match:
         for name in hit:
@@ -112,8 +200,11 @@ def _shapes(state, message, hit, arrays):
             if shape and (shape[-1] == inner or len(shape) == 1):
                 yield {name: state[name]._replace(shape=shape[:-1] + (wanted,))}
             if inner in shape and shape[-1] != inner:
-                yield {name: state[name]._replace(shape=tuple(
-                    wanted if size == inner else size for size in shape))}
+                yield {
+                    name: state[name]._replace(
+                        shape=tuple(wanted if size == inner else size for size in shape)
+                    )
+                }
             if len(shape) >= 2 and rows in shape:
                 yield {name: state[name]._replace(shape=shape[:-2] + (shape[-2], wanted))}
     ranks = [int(group) for match in _RANK.finditer(message) for group in match.groups() if group]
@@ -128,6 +219,12 @@ def _shapes(state, message, hit, arrays):
             for name in hit:
                 yield {name: _ranked(state[name], rank)}
     if _MORE_AXES.search(message):
+        # A number where an array is wanted: `scales[None, :]`.
+        for name in [name for name in meant if name not in arrays]:
+            if specs.is_number(state[name]):
+                for first in arrays[:2]:
+                    for shape in dict.fromkeys((state[first].shape, state[first].shape[-1:])):
+                        yield {name: state[first]._replace(kind="positive", shape=shape)}
         for name in hit:
             for more in (1, 2, -1):
                 yield {name: _ranked(state[name], max(0, len(state[name].shape) + more))}
@@ -151,8 +248,11 @@ def _shapes(state, message, hit, arrays):
     if match and 0 < int(match.group(1)) <= 4096:
         for name in hit:
             if state[name].shape:
-                yield {name: state[name]._replace(
-                    shape=state[name].shape[:-1] + (int(match.group(1)),))}
+                yield {
+                    name: state[name]._replace(
+                        shape=state[name].shape[:-1] + (int(match.group(1)),)
+                    )
+                }
     if _MATRIX.search(message):
         for name in hit:
             size = (state[name].shape or (3,))[-1]
@@ -174,17 +274,19 @@ def _ranked(spec, rank):
     shape = spec.shape
     if len(shape) > rank:
         return spec._replace(shape=shape[:rank])
-    return spec._replace(shape=usual if len(shape) < 2 else shape + usual[len(shape):])
+    return spec._replace(shape=usual if len(shape) < 2 else shape + usual[len(shape) :])
 
 
 # Types -------------------------------------------------------------------------------------------
+
 
 def _types(state, kind, message, meant, hit, library):
     if _WHOLE.search(message):
         for name in hit:
             yield {name: state[name]._replace(kind="labels", dtype=None)}
-            yield {name: state[name]._replace(kind="labels", dtype=None,
-                                              shape=state[name].shape[:1])}
+            yield {
+                name: state[name]._replace(kind="labels", dtype=None, shape=state[name].shape[:1])
+            }
         for name in meant:
             yield {name: specs.constant(3)}
             yield {name: specs.constant(1)}
@@ -216,9 +318,30 @@ def _types(state, kind, message, meant, hit, library):
             yield {name: state[name]._replace(library="numpy")}
             if library != "numpy":
                 yield {name: state[name]._replace(library=library)}
-    if kind in ("TypeError", "AttributeError") and "None" in message:
+    if _MISSING.search(message):
+        # Named, but left out: optional, or behind a signature that does not show it.
+        rows = next((spec.shape[:1] for spec in state.values() if specs.is_array(spec)), (4,))
+        wanted = [
+            name
+            for name in dict.fromkeys(_QUOTED.findall(message))
+            if name.isidentifier()
+            and state.get(name, specs.constant(None)).extra is None
+            and not specs.is_array(state.get(name, specs.constant(None)))
+        ]
+        wanted = [name for name in wanted if name in state] or wanted
+        for make in (
+            specs.constant(True),
+            specs.constant(1.0),
+            specs.array("labels", rows, library),
+            specs.array("float", (4, 3), library),
+        ):
+            if wanted:
+                yield dict((name, make) for name in wanted)
+    if "None" in message:
+        rows = next((spec.shape[:1] for spec in state.values() if specs.is_array(spec)), (4,))
         for name in meant:
             if state[name] == specs.constant(None):
+                yield {name: specs.array("labels", rows, library)}
                 yield {name: specs.array("float", (4, 3), library)}
                 yield {name: specs.constant(3)}
 
@@ -237,16 +360,20 @@ def _attributes(state, message, meant, library):
                 yield {name: state[name]._replace(library=other, container=None)}
     known = _ATTRIBUTES.get(attribute)
     for name in meant:
-        if known is not None and not (known.kind in ("module", "optimizer", "distribution")
-                                      and library != "torch"):
+        if known is not None and not (
+            known.kind in ("module", "optimizer", "distribution") and library != "torch"
+        ):
             yield {name: known}
         if state[name].kind == "stub":
             for value in (1, 0.5, True, "mean", 8):
                 fields = dict(state[name].extra or ())
                 if attribute not in fields:
                     fields[attribute] = value
-                    yield {name: specs.plain("stub", tuple(sorted(fields.items(),
-                                                                  key=lambda pair: pair[0])))}
+                    yield {
+                        name: specs.plain(
+                            "stub", tuple(sorted(fields.items(), key=lambda pair: pair[0]))
+                        )
+                    }
         elif attribute not in _OF_ARRAYS:
             yield {name: specs.plain("stub", ((attribute, 1),))}
     if owner == "list":
@@ -256,6 +383,7 @@ def _attributes(state, message, meant, library):
 
 
 # Values ------------------------------------------------------------------------------------------
+
 
 def _values(state, message, meant, hit):
     if _CHOICE.search(message):
@@ -290,5 +418,8 @@ def _values(state, message, meant, hit):
                 if not specs.is_array(state[name]):
                     yield {name: specs.constant(value)}
         for name in hit:
-            yield {name: state[name]._replace(
-                shape=tuple(8 if size > 1 else size for size in state[name].shape))}
+            yield {
+                name: state[name]._replace(
+                    shape=tuple(8 if size > 1 else size for size in state[name].shape)
+                )
+            }

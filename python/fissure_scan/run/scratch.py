@@ -23,7 +23,7 @@ class Scratch:
     def __init__(self):
         self._folder = None
         self._open = builtins.open
-        self._free = []             # temporary folders the program asked for: they are its own
+        self._free = []  # temporary folders the program asked for: they are its own
 
     # Paths -------------------------------------------------------------------------------------
 
@@ -40,7 +40,8 @@ class Scratch:
             text = os.fsdecode(text)
         whole = os.path.abspath(text)
         if whole.startswith(("/dev/", "/proc/", "/sys/")) or any(
-                whole == folder or whole.startswith(folder + os.sep) for folder in self._free):
+            whole == folder or whole.startswith(folder + os.sep) for folder in self._free
+        ):
             return None
         return text
 
@@ -68,7 +69,7 @@ class Scratch:
         parent = os.path.dirname(os.path.abspath(text))
         if not self._exists(os.path.dirname(copy)):
             if not os.path.isdir(parent):
-                return path         # fails as it would without us
+                return path  # fails as it would without us
             self._make(os.path.dirname(copy))
         if keep and not self._exists(copy) and os.path.isfile(text):
             self._copy(text, copy)
@@ -141,15 +142,24 @@ class Scratch:
         """Everything is redirected inside."""
         self._stat, self._mkdir = os.stat, os.mkdir
         self._remove, self._rename = os.remove, os.rename
-        changes = [(builtins, "open", self.open), (io, "open", self.open), (os, "stat", self.stat),
-                   (os, "mkdir", self.mkdir), (os, "remove", self.remove),
-                   (os, "unlink", self.remove), (os, "rename", self.rename),
-                   (os, "replace", self.rename), (os, "rmdir", self._own(os.rmdir)),
-                   (shutil, "rmtree", self._own(shutil.rmtree))]
+        changes = [
+            (builtins, "open", self.open),
+            (io, "open", self.open),
+            (os, "stat", self.stat),
+            (os, "mkdir", self.mkdir),
+            (os, "remove", self.remove),
+            (os, "unlink", self.remove),
+            (os, "rename", self.rename),
+            (os, "replace", self.rename),
+            (os, "rmdir", self._own(os.rmdir)),
+            (shutil, "rmtree", self._own(shutil.rmtree)),
+        ]
         torch = sys.modules.get("torch")
         if torch is not None:
-            changes += [(torch, "save", self._torch_save(torch.save)),
-                        (torch, "load", self._torch_load(torch.load))]
+            changes += [
+                (torch, "save", self._torch_save(torch.save)),
+                (torch, "load", self._torch_load(torch.load)),
+            ]
         originals = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
         for owner, name, value in changes:
             setattr(owner, name, value)
@@ -164,10 +174,12 @@ class Scratch:
 
     def _own(self, original):
         """Folders are removed only where they are the program's own temporary ones."""
+
         def remove(path, *arguments, **keywords):
             if self._path(path) is None:
                 return original(path, *arguments, **keywords)
             return None
+
         return remove
 
     def _torch_save(self, original):
@@ -175,6 +187,7 @@ class Scratch:
             if isinstance(f, (str, bytes, os.PathLike)):
                 f = self.writing(f)
             return original(obj, f, *arguments, **keywords)
+
         return save
 
     def _torch_load(self, original):
@@ -182,5 +195,5 @@ class Scratch:
             if isinstance(f, (str, bytes, os.PathLike)):
                 f = self.reading(f)
             return original(f, *arguments, **keywords)
-        return load
 
+        return load

@@ -13,6 +13,7 @@ import time
 
 from . import catalogue, journal as journals
 from ..report import crash
+from .forking import unforkable
 from .journal import Journal
 from .session import Session
 
@@ -28,7 +29,7 @@ class Death:
     """How a fork ended that was not meant to end, and what it was doing."""
 
     def __init__(self, kind, text, journal):
-        self.kind = kind            # "crash", "hang", "exit" (by itself) or "broken" (our own code)
+        self.kind = kind  # "crash", "hang", "exit" (by itself) or "broken" (our own code)
         self.text = text
         self.phase = journal.state()[0]
         self.run = journal.last_run()
@@ -43,7 +44,7 @@ class Server:
         self.child = None
         self.interrupted = False
         self.journal = Journal()
-        self.number = 0             # of findings, over all targets
+        self.number = 0  # of findings, over all targets
 
     def run(self):
         plan = self.plan
@@ -61,22 +62,43 @@ class Server:
     def scan_many(self):
         found, problems = catalogue.of(self.plan)
         for name, message in problems:
-            self.channel.emit("target_done", name=name, file=None, line=None, operations=0, runs=0,
-                              problem=message)
+            self._done(name, None, None, message)
         for position, target in enumerate(found):
             left = self.deadline - time.monotonic()
             if left < 1.0 or self.interrupted:
-                self.channel.emit("target_done", name=target.name, file=target.file,
-                                  line=target.line, operations=0, runs=0,
-                                  problem="no time was left for it (--timeout gives more)")
+                self._done(
+                    target.name,
+                    target.file,
+                    target.line,
+                    "no time was left for it (--timeout gives more)",
+                )
                 continue
             # What one target leaves is there for the next ones.
             share = min(left, max(4.0, 2.0 * left / (len(found) - position)))
-            plan = dict(self.plan, function=target.function, module=target.module, file=target.path,
-                        kind="function", target=target.name, timeout=share,
-                        own_run_timeout=min(self.plan["own_run_timeout"], share / 2.0))
+            plan = dict(
+                self.plan,
+                function=target.function,
+                module=target.module,
+                file=target.path,
+                kind="function",
+                target=target.name,
+                timeout=share,
+                own_run_timeout=min(self.plan["own_run_timeout"], share / 2.0),
+            )
             self.channel.emit("target", name=target.name, file=target.file, line=target.line)
             self.scan(plan, share, alone=False, target=target)
+
+    def _done(self, name, file, line, problem, operations=0):
+        """A target that no session speaks of any more."""
+        self.channel.emit(
+            "target_done",
+            name=name,
+            file=file,
+            line=line,
+            operations=operations,
+            runs=0,
+            problem=problem,
+        )
 
     # One target ----------------------------------------------------------------------------------
 
@@ -95,18 +117,29 @@ class Server:
             outcome = self._fork(dict(plan, timeout=min(plan["timeout"], left)), deaths)
             if not isinstance(outcome, Death):
                 return outcome
-            self.channel.emit("note", text="%s %s" % (
-                outcome.text, "while fixes were checked" if outcome.phase == journals.REPORT
-                else "in a run"))
+            self.channel.emit(
+                "note",
+                text="%s %s"
+                % (
+                    outcome.text,
+                    "while fixes were checked" if outcome.phase == journals.REPORT else "in a run",
+                ),
+            )
             if outcome.phase == journals.REPORT:
                 self._answer()
                 if target is not None:
-                    self.channel.emit("target_done", name=target.name, file=target.file,
-                                      line=target.line, operations=1, runs=0, problem=None)
+                    self._done(target.name, target.file, target.line, None, operations=1)
                 return Session.SEARCHED
             deaths.append(outcome)
-            if outcome.phase in (journals.OWN, journals.IDLE) or len(deaths) >= DEATHS or \
-                    outcome.kind in ("broken", "exit"):
+            if outcome.phase == journals.ARGUMENTS and outcome.kind == "crash":
+                # Other arguments are tried; those that kill it are a finding.
+                if sum(1 for death in deaths if death.phase == journals.ARGUMENTS) == 1:
+                    self.channel.emit("finding", **crash.record(plan, outcome, made_up=True))
+            if (
+                outcome.phase in (journals.OWN, journals.IDLE)
+                or len(deaths) >= DEATHS
+                or outcome.kind in ("broken", "exit")
+            ):
                 return self._given_up(plan, deaths, alone, target)
 
     def _fork(self, plan, deaths):
@@ -147,6 +180,7 @@ class Server:
                 code = Session.SEARCHED
         except BaseException:
             import traceback
+
             traceback.print_exc()
         finally:
             sys.stderr.flush()
@@ -164,23 +198,25 @@ class Server:
             phase, taken, limit = self.journal.state()
             if taken is not None and limit and taken > 2.0 * limit + GRACE:
                 os.kill(process, signal.SIGKILL)
-                return "the call did not come back within %.0f s and could not be interrupted" % \
-                    taken
+                return (
+                    "the call did not come back within %.0f s and could not be interrupted" % taken
+                )
 
     def _given_up(self, plan, deaths, alone, target):
         """Nothing more can be searched; what killed the process is the finding."""
         last = deaths[-1]
-        name = plan.get("target")
-        if last.phase in (journals.OWN, journals.SEARCH) and not last.run.kind \
-                and last.kind in ("crash", "hang"):
+        if (
+            last.phase in (journals.OWN, journals.SEARCH)
+            and not last.run.kind
+            and last.kind in ("crash", "hang")
+        ):
             self.channel.emit("finding", **crash.record(plan, last))
             self.channel.emit("searched", seconds=0.0, runs=1, out_of_time=False)
             self._answer()
         elif alone:
             self.channel.emit("failed", kind="program", file=None, line=None, message=last.text)
         if target is not None:
-            self.channel.emit("target_done", name=name, file=target.file, line=target.line,
-                              operations=0, runs=0, problem=last.text)
+            self._done(target.name, target.file, target.line, last.text)
         return Session.SEARCHED
 
     def _answer(self):
@@ -188,19 +224,30 @@ class Server:
         waiting = self.journal.waiting()
         if waiting:
             finding, fix = waiting.split("\n")
-            self.channel.emit("checked", finding=finding, fix=int(fix), passed=False,
-                              reason="the check ended its process")
+            self.channel.emit(
+                "checked",
+                finding=finding,
+                fix=int(fix),
+                passed=False,
+                reason="the check ended its process",
+            )
         for command in self.channel.commands():
             if command.get("command") == "finish":
                 return
-            self.channel.emit("checked", finding=command["finding"], fix=command["fix"],
-                              passed=False, reason="the program ends its process")
+            self.channel.emit(
+                "checked",
+                finding=command["finding"],
+                fix=command["fix"],
+                passed=False,
+                reason="the program ends its process",
+            )
 
     def _fresh(self, plan, target, reason):
         """A fresh interpreter for a target whose imports leave threads behind."""
         import json
         import subprocess
         import tempfile
+
         with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as handle:
             json.dump(dict(plan, alone=True, many=True), handle)
         if not self.number:
@@ -208,43 +255,36 @@ class Server:
         self.number += 1
         descriptor = self.channel.descriptor()
         try:
-            run = subprocess.run([sys.executable, sys.argv[0], handle.name, str(descriptor)],
-                                 pass_fds=[descriptor], timeout=plan["timeout"] * 2 + 60)
-            problem = None if run.returncode >= 0 else \
-                "the process ended by %s" % signal_name(-run.returncode)
+            run = subprocess.run(
+                [sys.executable, sys.argv[0], handle.name, str(descriptor)],
+                pass_fds=[descriptor],
+                timeout=plan["timeout"] * 2 + 60,
+            )
+            problem = (
+                None
+                if run.returncode >= 0
+                else "the process ended by %s" % signal_name(-run.returncode)
+            )
         except subprocess.TimeoutExpired:
             problem = "nothing was heard from it in time"
         os.unlink(handle.name)
         if problem is not None:
-            self.channel.emit("target_done", name=target.name, file=target.file, line=target.line,
-                              operations=0, runs=0, problem=problem)
+            self._done(target.name, target.file, target.line, problem)
         return Session.SEARCHED
 
     # Ctrl-C --------------------------------------------------------------------------------------
 
     def forward_interrupts(self):
         """Ctrl-C is for the fork, which reports what it has; no further target is begun."""
+
         def ring(number, frame):
             self.interrupted = True
             if self.child is None:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 raise KeyboardInterrupt()
             os.kill(self.child, signal.SIGINT)
+
         signal.signal(signal.SIGINT, ring)
-
-
-def unforkable():
-    """Why a fork of this process would not work; None when it does."""
-    if not hasattr(os, "fork"):
-        return "this system has no fork"
-    tensorflow = sys.modules.get("tensorflow.python.eager.context")
-    if tensorflow is not None and getattr(getattr(tensorflow, "_context", None),
-                                          "_context_handle", None) is not None:
-        return "TensorFlow has started its threads while it was imported"
-    bridge = sys.modules.get("jax._src.xla_bridge")
-    if bridge is not None and getattr(bridge, "_backends", None):
-        return "JAX has started its threads while it was imported"
-    return None
 
 
 def signal_name(number):

@@ -4,17 +4,18 @@ import gc
 import os
 import time
 
-from . import targets
+from . import loading, targets
 from ..judge import numpy_precision, precision
-from ..report import reproduce
+from ..report import causes, crash, reproduce, verify
 from ..search import variations
 from ..steer import learned, registry, soft_assertions
-from ..watch import patches, sources
+from ..watch import operations, patches
 from ..search.candidates import Variable
 from ..report.fix_check import FixCheck
 from ..watch.monitor import Policy
 from . import journal as journals
 from ..report.findings import Found
+from .forking import unforkable
 from ..watch.trace import Failure, Node, Site
 from .program import Program
 from ..search.loop import Search
@@ -22,6 +23,8 @@ from ..search.loop import Search
 
 # Larger inputs are left as they are: candidates are arrays of doubles of the same size.
 LARGEST_INPUT = 20000000
+# Seconds for seeing whether the scripts of findings show them.
+SCRIPTS_SECONDS = 30.0
 
 
 def elements(shape):
@@ -45,9 +48,9 @@ class Session:
         self.program = Program(plan)
         self.program.journal = journal
         self.journal = journal
-        self.deaths = list(deaths)      # of earlier forks: runs that are not made again
+        self.deaths = list(deaths)  # of earlier forks: runs that are not made again
         self.program.forbidden = set(death.run.key() for death in self.deaths)
-        self.problem = None             # why the target could not be scanned
+        self.problem = None  # why the target could not be scanned
         self.ends = time.monotonic() + plan["timeout"]
         functions = dict(plan["registry"])
         models = plan.get("assertions")
@@ -57,9 +60,10 @@ class Session:
         registry.load(functions)
         self.findings = []
         self.search = None
-        self.fixes = None           # made when the first fix is to be checked
+        self.fixes = None  # made when the first fix is to be checked
         self.baseline = None
-        self.scalars = []           # numbers that shape the computation
+        self.checking = 0.0  # seconds spent on running the scripts of findings
+        self.scalars = []  # numbers that shape the computation
 
     def whole(self):
         """From the own run to the checks of fixes; how it went."""
@@ -68,13 +72,23 @@ class Session:
             if self.problem is not None and name is not None:
                 self._done(0)
                 return self.REFUSED
+            if isinstance(self.problem, targets.Endless):
+                self.channel.emit("searched", seconds=0.0, runs=1, out_of_time=False)
+                self.serve()
+                return self.SEARCHED
             if self.problem is not None:
-                self.channel.emit("failed", kind="target", message=self.problem,
-                                  file=self.program.file, line=None)
+                self.channel.emit(
+                    "failed", kind="target", message=self.problem, file=self.program.file, line=None
+                )
                 return self.REFUSED
-            return self.SEARCHED
-        if self.baseline.operations == 0 and name is None and not self.program.function \
-                and self.baseline.error is None and not self.plan.get("arguments"):
+            return self.NOTHING if self._functions_instead() else self.SEARCHED
+        if (
+            self.baseline.operations == 0
+            and name is None
+            and not self.program.function
+            and self.baseline.error is None
+            and not self.plan.get("arguments")
+        ):
             return self.NOTHING
         self.run_search()
         self.serve()
@@ -84,10 +98,20 @@ class Session:
 
     def _done(self, runs):
         code = self.program.synthesised
-        self.channel.emit("target_done", name=self.plan["target"], file=self.plan.get("file"),
-                          line=code.line if code is not None else None,
-                          operations=self.baseline.operations if self.baseline else 0, runs=runs,
-                          problem=self.problem)
+        self.channel.emit(
+            "target_done",
+            name=self.plan["target"],
+            file=self.plan.get("file"),
+            line=code.line if code is not None else None,
+            operations=self.baseline.operations if self.baseline else 0,
+            runs=runs,
+            problem=self.problem,
+        )
+
+    def _endless(self, problem):
+        """No call of the target comes back: that is the finding."""
+        death = crash.Stopped("hang", "the call does not come back", problem.call, problem.place)
+        self.channel.emit("finding", **crash.record(self.plan, death, made_up=True))
 
     def _phase(self, phase):
         if self.journal is not None:
@@ -100,8 +124,12 @@ class Session:
         if self.program.function:
             self._phase(journals.ARGUMENTS)
             self.problem = targets.choose_arguments(
-                self.program, self.plan["config"]["tensor_size"],
-                self.ends - 0.5 * self.plan["timeout"])
+                self.program,
+                self.plan["config"]["tensor_size"],
+                self.ends - 0.5 * self.plan["timeout"],
+            )
+            if isinstance(self.problem, targets.Endless):
+                self._endless(self.problem)
             if self.problem:
                 return False
         self._phase(journals.OWN)
@@ -111,11 +139,19 @@ class Session:
             # A module of the program brought the library in; only now can it be watched.
             self.baseline = self._own_run()
         trace = self.baseline
-        self.channel.emit("own_run", seconds=trace.seconds, operations=trace.operations,
-                          stopped=trace.stopped, error=trace.error, exit_code=trace.exit_code,
-                          training_steps=max(trace.optimizer_steps, trace.backward_calls),
-                          output=trace.stdout[-2000:], errors=trace.stderr[-2000:],
-                          unseen=list(dict.fromkeys(trace.unseen)))
+        self.channel.emit(
+            "own_run",
+            seconds=trace.seconds,
+            operations=trace.operations,
+            stopped=trace.stopped,
+            error=trace.error,
+            exit_code=trace.exit_code,
+            training_steps=max(trace.optimizer_steps, trace.backward_calls),
+            output=trace.stdout[-2000:],
+            errors=trace.stderr[-2000:],
+            unseen=list(dict.fromkeys(trace.unseen)),
+            functions_instead=self._functions_instead(),
+        )
         if trace.error is not None and trace.operations == 0:
             return False
         self._calibrate()
@@ -123,29 +159,55 @@ class Session:
         self._understood()
         return True
 
+    def _functions_instead(self):
+        """A script whose run comes to no array operation, but that has functions to scan."""
+        return bool(
+            self.baseline is not None
+            and self.baseline.operations == 0
+            and not self.program.function
+            and self.program.file
+            and loading.defines_functions(self.program.file)
+        )
+
     def _calibrate(self):
         """One run on slightly other data: what enters with other values then was computed from the
         inputs where nobody watched (a tensor wrapped anew), and is no input itself."""
         infos = self.baseline.inputs
-        if not any(info.kind == "entering" for info in infos.values()) or \
-                self.baseline.stopped is not None:
+        if (
+            not any(info.kind == "entering" for info in infos.values())
+            or self.baseline.stopped is not None
+        ):
             return
         overrides = {}
         for key, info in infos.items():
-            if info.kind in ("source", "parameter", "batch") and not info.frozen \
-                    and 0 not in info.shape() and elements(info.shape()) <= LARGEST_INPUT:
+            if (
+                info.kind in ("source", "parameter", "batch")
+                and not info.frozen
+                and 0 not in info.shape()
+                and elements(info.shape()) <= LARGEST_INPUT
+            ):
                 variable = Variable(info)
                 overrides[key] = variable.clip(0.875 * variable.own + 0.0625 * variable.scale, 1)
         if not overrides:
             return
         self.program.settings.infos = infos
-        self.program.run(Policy(overrides=overrides, stop_after=self.baseline.operations,
-                                time_limit=max(1.0, 3.0 * self.baseline.seconds)))
+        self.program.run(
+            Policy(
+                overrides=overrides,
+                stop_after=self.baseline.operations,
+                time_limit=max(1.0, 3.0 * self.baseline.seconds),
+            )
+        )
 
     def _own_run(self):
         limit = min(self.plan["own_run_timeout"], max(2.0, 0.5 * (self.ends - time.monotonic())))
-        return self.program.run(Policy(watch_gradients=True, time_limit=limit,
-                                       backward_limit=self.plan.get("steps"), settle=True))
+        return self.program.run(
+            Policy(
+                watch_gradients=True,
+                time_limit=limit,
+                backward_limit=self.plan.get("steps"),
+            )
+        )
 
     def _settings(self):
         ranges = self.plan.get("inputs", {})
@@ -153,17 +215,28 @@ class Session:
         names = set()
         config = self.plan["config"]
         low, high = config["min_value"], config["max_value"]
-        given = any(info.kind == "parameter" and not info.frozen
-                    for info in self.baseline.inputs.values())
+        given = any(
+            info.kind == "parameter" and not info.frozen for info in self.baseline.inputs.values()
+        )
         for info in self.baseline.inputs.values():
             # A list of numbers in a function that gets its data is a constant of its formula.
-            if self.program.function and given and info.kind == "source" and not info.frozen \
-                    and info.origin in sources.LITERAL and info.name not in ranges:
+            if (
+                self.program.function
+                and given
+                and info.kind == "source"
+                and not info.frozen
+                and operations.source(info.origin) == "literal"
+                and info.name not in ranges
+            ):
                 info.frozen, info.why = True, "written down in the function"
         for info in self.baseline.inputs.values():
             names.update(info.name.split(","))
-            if info.kind != "weight" and not info.frozen and (info.low, info.high) == (None, None) \
-                    and (low, high) != (None, None):
+            if (
+                info.kind != "weight"
+                and not info.frozen
+                and (info.low, info.high) == (None, None)
+                and (low, high) != (None, None)
+            ):
                 info.low, info.high, info.why = low, high, "min_value and max_value"
             if info.name in frozen:
                 info.frozen, info.why = True, "--freeze"
@@ -175,7 +248,8 @@ class Session:
                     info.kind = "source"
         if self.program.function:
             self.scalars = variations.scalars_of_arguments(
-                self.program.synthesised, self.program, ranges, frozen)
+                self.program.synthesised, self.program, ranges, frozen
+            )
         else:
             self.scalars = variations.scalars_of_script(self.program, ranges, frozen)
         names.update(variations.known_names(self.program))
@@ -185,15 +259,28 @@ class Session:
 
     def _understood(self):
         trace = self.baseline
-        sites = [dict(site.as_json(), hits=count) for site, count in trace.hits.items()
-                 if soft_assertions.announced(site.function)]
+        sites = [
+            dict(site.as_json(), hits=count)
+            for site, count in trace.hits.items()
+            if soft_assertions.announced(site.function)
+        ]
         inputs = []
         for info in trace.inputs.values():
-            inputs.append({
-                "name": info.name, "kind": info.kind, "origin": info.origin, "file": info.file,
-                "line": info.line, "shape": info.shape(), "dtype": info.dtype(),
-                "low": info.low, "high": info.high, "why": info.why, "frozen": info.frozen,
-            })
+            inputs.append(
+                {
+                    "name": info.name,
+                    "kind": info.kind,
+                    "origin": info.origin,
+                    "file": info.file,
+                    "line": info.line,
+                    "shape": info.shape(),
+                    "dtype": info.dtype(),
+                    "low": info.low,
+                    "high": info.high,
+                    "why": info.why,
+                    "frozen": info.frozen,
+                }
+            )
         inputs.extend(scalar.as_json() for scalar in self.scalars)
         executed = sorted(set((node.site.file, node.site.line) for node in trace.nodes))
         self.channel.emit("understood", sites=sites, inputs=inputs, executed=executed)
@@ -206,8 +293,11 @@ class Session:
         # would cost more than the runs.
         gc.collect()
         gc.freeze()
-        infos = [info for info in self.baseline.inputs.values()
-                 if not info.frozen and 0 not in info.shape()]
+        infos = [
+            info
+            for info in self.baseline.inputs.values()
+            if not info.frozen and 0 not in info.shape()
+        ]
         ranges = self.plan.get("inputs", {})
         inputs, weights = [], []
         config = self.plan["config"]
@@ -221,12 +311,15 @@ class Session:
         if self.plan.get("weights"):
             inputs, weights = inputs + weights, []
         left = max(1.0, self.ends - time.monotonic())
-        options = {"timeout": left, "exhaustive": bool(self.plan.get("strict")),
-                   "stop_on_failure": config["stop_on_failure"],
-                   "max_runs": config["max_fuzz_iterations"],
-                   "gradient": config["gradient_backprop"],
-                   "oscillation": config["oscillation_threshold"] or 2,
-                   "mutation_rate": config["mutation_rate"] or 1.0}
+        options = {
+            "timeout": left,
+            "exhaustive": bool(self.plan.get("strict")),
+            "stop_on_failure": config["stop_on_failure"],
+            "max_runs": config["max_fuzz_iterations"],
+            "gradient": config["gradient_backprop"],
+            "oscillation": config["oscillation_threshold"] or 2,
+            "mutation_rate": config["mutation_rate"] or 1.0,
+        }
         self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
         self._phase(journals.SEARCH)
         self.search.own_run()
@@ -238,21 +331,34 @@ class Session:
             pass
         self._phase(journals.REPORT)
         ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
-        for number, found in enumerate(ordered):
-            self._report(number, found)
-        self.channel.emit("searched", seconds=time.perf_counter() - started,
-                          runs=self.search.runs, out_of_time=self.search.budget.over())
+        for found, same in causes.grouped(ordered, self.search):
+            self._report(found, same)
+        self.channel.emit(
+            "searched",
+            seconds=time.perf_counter() - started,
+            runs=self.search.runs,
+            out_of_time=self.search.budget.over(),
+        )
 
     def _deaths(self):
         """What killed earlier forks of this scan: findings, unless it was our own comparison."""
         for death in self.deaths:
-            if death.run.kind or death.place is None or any(
-                    key not in self.search.by_key for key in death.run.overrides):
+            if (
+                death.phase == journals.ARGUMENTS
+                or death.run.kind
+                or death.place is None
+                or any(key not in self.search.by_key for key in death.run.overrides)
+            ):
                 continue
             file, line, name, scope = death.place
             node = Node(0, name, None, (), {}, (), [], Site(file, line, name, scope), "python")
-            found = Found(Failure(death.kind, node, death.text), death.run.overrides, 1,
-                          "a run that ended its process", self.search)
+            found = Found(
+                Failure(death.kind, node, death.text),
+                death.run.overrides,
+                1,
+                "a run that ended its process",
+                self.search,
+            )
             found.variation = death.run.change
             if not found.overrides and found.variation is not None:
                 found.level = 2
@@ -274,40 +380,71 @@ class Session:
     def _note(self, text):
         self.channel.emit("note", text=text)
 
-    def _report(self, number, found):
-        identifier = "%s_line%d_%s" % (found.failure.site.function, found.failure.site.line,
-                                       found.oracle)
+    def _report(self, found, same):
+        identifier = "%s_line%d_%s" % (
+            found.failure.site.function,
+            found.failure.site.line,
+            found.oracle,
+        )
         if self.plan.get("target"):
             # Several targets of one scan may reach the same line.
             identifier = "%s_%s" % (_safe(self.plan["target"]), identifier)
-        record = found.as_json(identifier)
-        record["target"] = self.plan.get("target")
         folder = os.path.join(self.plan["output"], identifier)
         os.makedirs(folder, exist_ok=True)
-        record["folder"] = folder
         if self.plan["config"]["save_inputs"]:
             self._save_input(found, folder)
-        with open(os.path.join(folder, "reproduce.py"), "w", encoding="utf-8") as handle:
+        script = os.path.join(folder, "reproduce.py")
+        with open(script, "w", encoding="utf-8") as handle:
             handle.write(reproduce.script(self.program, found, folder))
+        shown = self._shown(found, script)
+        record = found.as_json(identifier)
+        record["target"] = self.plan.get("target")
+        record["folder"] = folder
+        record["reproduced"] = shown
+        record["same_cause"] = [other.failure.site.as_json() for other in same]
         self.findings.append((identifier, found))
         self.channel.emit("finding", **record)
+
+    def _shown(self, found, script):
+        """Whether the finding's script shows it; what it does not show is only a note."""
+        limit = min(SCRIPTS_SECONDS, 0.5 * self.plan["timeout"])
+        if found.severity == "theoretical" or self.checking > limit:
+            return None
+        began = time.monotonic()
+        # A program without an end shows it in its first steps, or not at all.
+        endless = self.baseline.stopped == "time"
+        seconds = 5.0 + 4.0 * (
+            min(1.0, self.baseline.seconds) if endless else self.baseline.seconds
+        )
+        shown = verify.shows(script, seconds, unforkable() is None)
+        self.checking += time.monotonic() - began
+        if shown is False:
+            found.severity = "theoretical"
+            found.reason = "its script did not show it again"
+        return shown
 
     def _save_input(self, found, folder):
         """inputs_failed.npy: the changed inputs as one structured array, readable without pickles."""
         import numpy
         from ..backends.numpy_backend import ordinary_asarray
+
         if not found.overrides:
-            fields = [(info.name, info) for info in self.baseline.inputs.values()
-                      if info.kind != "weight" and not info.frozen]
-            values = dict((name, reproduce.stored(Variable(info).own, info))
-                          for name, info in fields)
+            fields = [
+                (info.name, info)
+                for info in self.baseline.inputs.values()
+                if info.kind != "weight" and not info.frozen
+            ]
+            values = dict(
+                (name, reproduce.stored(Variable(info).own, info)) for name, info in fields
+            )
         else:
             infos = self.baseline.inputs
-            values = dict((infos[key].name, reproduce.stored(value, infos[key]))
-                          for key, value in found.overrides.items())
+            values = dict(
+                (infos[key].name, reproduce.stored(value, infos[key]))
+                for key, value in found.overrides.items()
+            )
         if found.variation is not None:
-            values = dict((name, found.variation.cut(value))
-                          for name, value in values.items())
+            values = dict((name, found.variation.cut(value)) for name, value in values.items())
         names = sorted(values)
         if not names:
             return
@@ -332,9 +469,25 @@ class Session:
 
     def _check(self, command):
         """Runs the program with a changed source on the failing and on its own input."""
+        if self.search is None:
+            self.channel.emit(
+                "checked",
+                finding=command["finding"],
+                fix=command["fix"],
+                passed=False,
+                reason="the program does not come back",
+            )
+            return
         if self.fixes is None:
             self.fixes = FixCheck(self.program, self.baseline, self.search, self.findings)
-        passed, reason = self.fixes.judge(command["finding"], os.path.abspath(command["file"]),
-                                          command["source"])
-        self.channel.emit("checked", finding=command["finding"], fix=command["fix"], passed=passed,
-                          reason=reason)
+        passed, reason = self.fixes.judge(
+            command["finding"], os.path.abspath(command["file"]), command["source"]
+        )
+        self.channel.emit(
+            "checked",
+            finding=command["finding"],
+            fix=command["fix"],
+            passed=passed,
+            reason=reason,
+            ordinary=self.fixes.compared if passed else 0,
+        )

@@ -32,6 +32,10 @@ def is_array(spec):
     return spec.kind in ARRAYS
 
 
+def is_number(spec):
+    return spec.kind == "constant" and type(spec.extra) in (int, float)
+
+
 def build(spec, seed):
     """(value, source text or None when the value is plain data)."""
     if spec.kind in ARRAYS:
@@ -49,8 +53,10 @@ def build(spec, seed):
 
 # Arrays ------------------------------------------------------------------------------------------
 
+
 def _array(spec, seed):
     import numpy
+
     state = numpy.random.RandomState(seed)
     shape = spec.shape
     low, high = (spec.extra or (None, None))[:2]
@@ -114,6 +120,7 @@ def _of_library(values, library, dtype):
 
 # Objects -----------------------------------------------------------------------------------------
 
+
 class Stub(object):
     """Settings that a function reads as attributes."""
 
@@ -140,14 +147,16 @@ def _optimizer(spec):
     torch = sys.modules["torch"]
     weight = torch.nn.Parameter(torch.zeros(3))
     weight.grad = torch.ones(3)
-    return torch.optim.SGD([weight], lr=0.1), \
-        "torch.optim.SGD([torch.nn.Parameter(torch.zeros(3))], lr=0.1)"
+    return torch.optim.SGD(
+        [weight], lr=0.1
+    ), "torch.optim.SGD([torch.nn.Parameter(torch.zeros(3))], lr=0.1)"
 
 
 def _distribution(spec):
     torch = sys.modules["torch"]
-    return torch.distributions.Normal(torch.zeros(4, 3), torch.ones(4, 3)), \
-        "torch.distributions.Normal(torch.zeros(4, 3), torch.ones(4, 3))"
+    return torch.distributions.Normal(
+        torch.zeros(4, 3), torch.ones(4, 3)
+    ), "torch.distributions.Normal(torch.zeros(4, 3), torch.ones(4, 3))"
 
 
 def _stub(spec):
@@ -161,6 +170,7 @@ def _callable(spec):
 
 def _generator(spec):
     import numpy
+
     if spec.extra == "generator":
         return numpy.random.default_rng(0), "numpy.random.default_rng(0)"
     return numpy.random.RandomState(0), "numpy.random.RandomState(0)"
@@ -180,13 +190,16 @@ def _device(spec):
 
 def _frame(spec):
     import pandas
+
     numbers = _array(array("float", (6, 3), "numpy"), 1)
-    return pandas.DataFrame(numbers, columns=["a", "b", "c"]), \
-        "__import__('pandas').DataFrame(%r, columns=['a', 'b', 'c'])" % (numbers.tolist(),)
+    return pandas.DataFrame(
+        numbers, columns=["a", "b", "c"]
+    ), "__import__('pandas').DataFrame(%r, columns=['a', 'b', 'c'])" % (numbers.tolist(),)
 
 
 def _series(spec):
     import pandas
+
     numbers = _array(array("float", (6,), "numpy"), 1)
     return pandas.Series(numbers), "__import__('pandas').Series(%r)" % (numbers.tolist(),)
 
@@ -195,12 +208,27 @@ def _object(spec):
     """An object of a class, made with the arguments that `extra` names."""
     owner, arguments = spec.extra
     value = owner(**dict((name, build(inner, 7)[0]) for name, inner in arguments))
-    written = ", ".join("%s=%s" % (name, build(inner, 7)[1] or repr(build(inner, 7)[0]))
-                        for name, inner in arguments)
+    written = ", ".join(
+        "%s=%s" % (name, build(inner, 7)[1] or repr(build(inner, 7)[0]))
+        for name, inner in arguments
+    )
     return value, "__import__('importlib').import_module(%r).%s(%s)" % (
-        owner.__module__, owner.__qualname__, written)
+        owner.__module__,
+        owner.__qualname__,
+        written,
+    )
 
 
-_MAKERS = {"module": _module, "optimizer": _optimizer, "distribution": _distribution,
-           "stub": _stub, "callable": _callable, "generator": _generator, "dtype": _dtype,
-           "device": _device, "frame": _frame, "series": _series, "object": _object}
+_MAKERS = {
+    "module": _module,
+    "optimizer": _optimizer,
+    "distribution": _distribution,
+    "stub": _stub,
+    "callable": _callable,
+    "generator": _generator,
+    "dtype": _dtype,
+    "device": _device,
+    "frame": _frame,
+    "series": _series,
+    "object": _object,
+}

@@ -8,6 +8,7 @@ import sys
 import time
 
 from . import guess, observe, specs
+from ..watch import operations
 from ..watch.monitor import Policy
 from .trial import Trial, refusal
 
@@ -16,12 +17,19 @@ class TargetError(Exception):
     """The program cannot be started at all; the message says what to do."""
 
 
+class Endless(str):
+    """Why a target could not be scanned: calls of it do not come back."""
+
+    place = None  # (file, line, function) where it was when it was stopped
+    call = None  # the call as source text
+
+
 class Target:
     """What a name such as `Class.method` leads to."""
 
     def __init__(self, owner, function):
-        self.owner = owner          # the class, for a method that needs an object
-        self.function = function    # the plain function of such a method, else what is called
+        self.owner = owner  # the class, for a method that needs an object
+        self.function = function  # the plain function of such a method, else what is called
 
     def bound(self, constructor):
         """What is called: for a method, that of an object made now."""
@@ -30,8 +38,10 @@ class Target:
         try:
             made = self.owner() if constructor is None else constructor.construct(self.owner)
         except Exception as error:
-            raise TargetError("no object of `%s` could be made: %s: %s" % (
-                self.owner.__name__, type(error).__name__, error)) from error
+            raise TargetError(
+                "no object of `%s` could be made: %s: %s"
+                % (self.owner.__name__, type(error).__name__, error)
+            ) from error
         return getattr(made, self.function.__name__)
 
 
@@ -45,8 +55,11 @@ def resolve(namespace, path):
         if not hasattr(value, part):
             raise TargetError("`%s` has no `%s`" % (getattr(value, "__name__", value), part))
         value = getattr(value, part)
-    if isinstance(owner, type) and inspect.isfunction(value) and not isinstance(
-            inspect.getattr_static(owner, parts[-1]), staticmethod):
+    if (
+        isinstance(owner, type)
+        and inspect.isfunction(value)
+        and not isinstance(inspect.getattr_static(owner, parts[-1]), staticmethod)
+    ):
         return Target(owner, value)
     if not callable(value):
         raise TargetError("`%s` cannot be called" % path)
@@ -56,6 +69,7 @@ def resolve(namespace, path):
 def import_once(plan):
     """Imports what a target is in; what goes wrong is said where the target is looked for."""
     from . import catalogue
+
     if plan.get("module"):
         catalogue.imported(plan["module"])
 
@@ -101,8 +115,9 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
             return makers
         if seen is not None and seen.constructor is not None:
             makers.insert(0, seen.constructor)
-    last = None
+    last, endless = None, []
     for constructor in makers[:3]:
+
         def attempt(arguments, constructor=constructor):
             arguments.constructor = constructor
             program.synthesised = arguments
@@ -110,35 +125,100 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
             error = trace.error
             if error is None and trace.stopped == "time":
                 error = ("Timeout", "it did not come back in time", None, None)
+                endless.append((arguments, trace.place))
             failing[id(arguments)] = bool(trace.failures)
+            computed[id(arguments)] = _computed_with(trace)
             kept.append(arguments)
             return error, trace.operations
-        failing, kept = {}, []
-        trial = Trial(target.function, target.owner is not None, documented, program.users, attempt,
-                      deadline)
-        beginnings = [trial.first_state(shape, labels) for shape, labels in guess.plans(tensor_size)]
+
+        failing, computed, kept = {}, {}, []
+        trial = Trial(
+            target.function, target.owner is not None, documented, program.users, attempt, deadline
+        )
+        beginnings = [
+            trial.first_state(shape, labels) for shape, labels in guess.plans(tensor_size)
+        ]
         if target.owner is not None:
             beginnings = _by_layers(target.owner, constructor, trial) + beginnings
         outcome = trial.search(beginnings)
         if outcome is not None and outcome.accepted():
+            outcome = _binary(trial, outcome, lambda: computed[id(kept[-1])])
             return _inside_domain(trial, outcome, constructor, lambda: failing[id(kept[-1])])
-        if last is None or trial.last is not None and last.last is not None \
-                and trial.last.rank() > last.last.rank():
+        if (
+            last is None
+            or trial.last is not None
+            and last.last is not None
+            and trial.last.rank() > last.last.rank()
+        ):
             last = trial
         if outcome is not None and last.last is None:
             last.last = outcome
-    return refusal(last.last if last is not None else None)
+    text = refusal(last.last if last is not None else None)
+    return _endless(program, endless, text) or text
+
+
+# Seconds that a call may take before it counts as one that does not come back.
+_PATIENCE = 8.0
+
+
+def _endless(program, calls, text):
+    """The first call that did not come back, given more time; None when it does then."""
+    if not calls:
+        return None
+    arguments, place = calls[0]
+    program.synthesised = arguments
+    trace = program.run(Policy(time_limit=_PATIENCE))
+    if trace.stopped != "time" or (trace.place or place) is None:
+        return None
+    found = Endless(text)
+    found.place, found.call = trace.place or place, program.call_text()
+    return found
+
+
+def _computed_with(trace):
+    """Names of the parameters whose arrays are operands of arithmetic with other arrays."""
+    return set(
+        trace.given[id(value)]
+        for node in trace.nodes
+        if operations.has(node.name, "arithmetic") and len(node.inputs) > 1
+        for value in node.inputs
+        if id(value) in trace.given
+    )
+
+
+def _binary(trial, outcome, last_computed):
+    """Labels that a formula multiplies with are no classes of any number: `t * p + (1 - t) * q`
+    wants 0 and 1."""
+    labels = [
+        name
+        for name, spec in outcome.state.items()
+        if spec.kind == "labels" and spec.extra is None and spec.dtype is None
+    ]
+    if not labels:
+        return outcome
+    trial.tried.clear()
+    trial.call(outcome.state)
+    for name in labels:
+        if name not in last_computed() or trial.over():
+            continue
+        state = dict(outcome.state)
+        state[name] = state[name]._replace(kind="binary")
+        reached = trial.call(state)
+        if reached.accepted():
+            outcome = reached
+    return outcome
 
 
 def _inside_domain(trial, outcome, constructor, last_failed):
     """Made-up values that fail at once are outside what the function is for: where values from 0 on
     pass, those are its ordinary data, and negative ones are no input of it."""
+
     def finished(state, domain):
         arguments = trial.arguments(state)
         arguments.constructor, arguments.domain = constructor, domain
         return arguments
-    free = [name for name, spec in outcome.state.items() if spec.kind == "float"
-            and not spec.extra]
+
+    free = [name for name, spec in outcome.state.items() if spec.kind == "float" and not spec.extra]
     trial.tried.clear()
     trial.call(outcome.state)
     if not free or not last_failed():
@@ -163,22 +243,27 @@ def _constructors(program, owner, deadline):
 
     def attempt(arguments):
         try:
-            with contextlib.redirect_stdout(io.StringIO()), \
-                    contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(
+                io.StringIO()
+            ):
                 arguments.construct(owner)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             return program.describe(error), 0
         return None, 1
+
     trial = Trial(owner, False, documented, program.users, attempt, deadline)
     found = []
     for labels in ("numbers", "integers", "none"):
         outcome = trial.search([trial.first_state((4, 3), labels)])
         if outcome is not None and outcome.accepted():
             arguments = trial.arguments(outcome.state)
-            if not any(other.values.keys() == arguments.values.keys() and repr(other.values) == repr(
-                    arguments.values) for other in found):
+            if not any(
+                other.values.keys() == arguments.values.keys()
+                and repr(other.values) == repr(arguments.values)
+                for other in found
+            ):
                 found.append(arguments)
             if len(found) >= 2 or labels == "numbers" and not inspect.signature(owner).parameters:
                 break

@@ -5,6 +5,7 @@ that comes further is kept, one that does not is not.
 """
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 import linecache
@@ -27,7 +28,7 @@ class Outcome:
         self.error = error
         self.operations = operations
         self.lines = lines
-        self.last_line = last_line      # text of the user's line that failed
+        self.last_line = last_line  # text of the user's line that failed
 
     def accepted(self):
         return self.error is None and self.operations > 0
@@ -60,7 +61,7 @@ class Trial:
                 self.rest = parameter
             elif parameter.kind != parameter.VAR_KEYWORD:
                 self.parameters.append(parameter)
-        self.last = None                # the most telling refusal
+        self.last = None  # the most telling refusal
 
     # States --------------------------------------------------------------------------------------
 
@@ -68,12 +69,16 @@ class Trial:
         guesser = guess.Guesser(self.library, shape, labels)
         state = {}
         for parameter in self.parameters:
+            if parameter.default is dataclasses._HAS_DEFAULT_FACTORY:
+                # Made anew for each object; nobody can pass it.
+                continue
             if parameter.default is not guess.EMPTY:
                 state[parameter.name] = specs.constant(parameter.default)
             else:
                 state[parameter.name] = guesser.spec(parameter, self.documented.get(parameter.name))
         if self.rest is not None and not any(
-                parameter.default is guess.EMPTY for parameter in self.parameters):
+            parameter.default is guess.EMPTY for parameter in self.parameters
+        ):
             state["*"] = guesser.spec(self.rest, None)
         return state
 
@@ -88,11 +93,17 @@ class Trial:
             if source is not None:
                 sources[name] = source
                 makers[name] = functools.partial(specs.build, spec, seed + 1)
-        positional = [parameter.name for parameter in self.parameters
-                      if parameter.kind == parameter.POSITIONAL_ONLY]
+        positional = [
+            parameter.name
+            for parameter in self.parameters
+            if parameter.kind == parameter.POSITIONAL_ONLY
+        ]
         if rest:
-            positional = [parameter.name for parameter in self.parameters
-                          if parameter.kind != parameter.KEYWORD_ONLY]
+            positional = [
+                parameter.name
+                for parameter in self.parameters
+                if parameter.kind != parameter.KEYWORD_ONLY
+            ]
         made = Arguments(values, self.documented, positional=positional, rest=rest)
         made.sources, made.makers = sources, makers
         return made
@@ -109,15 +120,16 @@ class Trial:
         try:
             arguments = self.arguments(state)
         except Exception as error:
-            outcome = Outcome(state, (type(error).__name__, str(error)[:300], None, None), 0, -1, "")
+            outcome = Outcome(
+                state, (type(error).__name__, str(error)[:300], None, None), 0, -1, ""
+            )
         else:
             with coverage.active():
                 error, operations = self.attempt(arguments)
             text = linecache.getline(error[2], error[3]) if error and error[2] and error[3] else ""
             outcome = Outcome(state, error, operations, len(coverage.lines), text)
         self.tried[key] = outcome
-        if outcome.error is not None and (
-                self.last is None or outcome.rank() > self.last.rank()):
+        if outcome.error is not None and (self.last is None or outcome.rank() > self.last.rank()):
             self.last = outcome
         return outcome
 
@@ -160,13 +172,19 @@ class Trial:
                 if reached.accepted():
                     return reached
                 if reached.rank() > outcome.rank() and (
-                        better is None or reached.rank() > better.rank()):
+                    better is None or reached.rank() > better.rank()
+                ):
                     better = reached
                     if reached.lines > outcome.lines:
                         break
-                elif better is None and reached.error is not None and outcome.error is not None \
-                        and reached.lines == outcome.lines and _other(reached, outcome) \
-                        and len(changes) == 1:
+                elif (
+                    better is None
+                    and reached.error is not None
+                    and outcome.error is not None
+                    and reached.lines == outcome.lines
+                    and _other(reached, outcome)
+                    and len(changes) == 1
+                ):
                     # As far, but another complaint: the next step may get through.
                     better = reached
             if better is None:
@@ -178,8 +196,9 @@ class Trial:
         names = set(re.findall(r"[A-Za-z_]\w*", outcome.last_line))
         if outcome.error is not None:
             yield from repair.proposals(outcome.state, outcome.error, names, library)
-        required = set(parameter.name for parameter in self.parameters
-                       if parameter.default is guess.EMPTY) | {"*"}
+        required = set(
+            parameter.name for parameter in self.parameters if parameter.default is guess.EMPTY
+        ) | {"*"}
         for name, spec in outcome.state.items():
             if name in required:
                 for other in alternatives(spec, library):
@@ -264,5 +283,7 @@ def refusal(outcome):
     """What is said about a target that nothing was accepted by."""
     if outcome is None or outcome.error is None:
         return "no arguments were found that it accepts; no array operation was seen"
-    return "no arguments were found that it accepts; the closest attempt raised %s: %s" % \
-        outcome.error[:2]
+    return (
+        "no arguments were found that it accepts; the closest attempt raised %s: %s"
+        % outcome.error[:2]
+    )

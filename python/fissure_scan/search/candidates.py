@@ -27,7 +27,7 @@ class Variable:
         self.low = info.low if low is None else low
         self.high = info.high if high is None else high
         self.user_range = low is not None or high is not None
-        self.whole = "float" not in self.dtype      # an image of bytes
+        self.whole = "float" not in self.dtype  # an image of bytes
         finite = self.own[np.isfinite(self.own)]
         self.own_low = float(finite.min()) if finite.size else 0.0
         self.own_high = float(finite.max()) if finite.size else 0.0
@@ -48,8 +48,11 @@ class Variable:
         else:
             low = -self.limit if self.low is None else self.low
             high = self.limit if self.high is None else self.inner_range()[1]
-        return self.settle(np.clip(np.nan_to_num(
-            values, nan=0.0, posinf=self.limit, neginf=-self.limit), low, high))
+        return self.settle(
+            np.clip(
+                np.nan_to_num(values, nan=0.0, posinf=self.limit, neginf=-self.limit), low, high
+            )
+        )
 
     def settle(self, values):
         """Values that the input's type can hold."""
@@ -58,7 +61,7 @@ class Variable:
     def nearer(self, values):
         """The same direction, no further than values may be that still count."""
         largest = float(np.abs(values).max()) if values.size else 0.0
-        share = min(1.0, 9.0 * self.limit ** 0.5 / largest) if largest > 0.0 else 1.0
+        share = min(1.0, 9.0 * self.limit**0.5 / largest) if largest > 0.0 else 1.0
         return values * share
 
     def unbounded(self):
@@ -75,11 +78,18 @@ def inner(variables):
     yield from _pairs(variables, 1)
     yield from _each(variables, "last row zero", _last_row_zero, 1)
     yield from _each(variables, "one element high, others low", _one_high, 1)
-    yield from _each(variables, "mean everywhere",
-                     lambda v: np.full_like(v.own, float(v.own.mean()) if v.own.size else 0.0), 1)
+    yield from _each(
+        variables,
+        "mean everywhere",
+        lambda v: np.full_like(v.own, float(v.own.mean()) if v.own.size else 0.0),
+        1,
+    )
     for label, make in SPECIAL:
-        chosen = dict((v.key, v.clip(made, 1)) for v, made in ((v, make(v)) for v in variables)
-                      if made is not None)
+        chosen = dict(
+            (v.key, v.clip(made, 1))
+            for v, made in ((v, make(v)) for v in variables)
+            if made is not None
+        )
         if chosen:
             yield label, chosen
 
@@ -118,7 +128,8 @@ def _one_hot(variable):
     values = np.zeros_like(own)
     rows = values.reshape(-1, own.shape[-1])
     rows[np.arange(len(rows)), np.arange(len(rows)) % own.shape[-1]] = min(
-        1.0, max(variable.inner_range()[1], 0.0))
+        1.0, max(variable.inner_range()[1], 0.0)
+    )
     return values
 
 
@@ -166,11 +177,17 @@ def _sorted(variable):
 
 
 # Inputs that a tester would try on any array, inside the range of its own values.
-SPECIAL = (("two equal rows", _two_equal_rows), ("two equal columns", _equal_columns),
-           ("a constant column", _constant_column), ("one-hot", _one_hot),
-           ("rank one", _rank_one), ("nearly singular", _nearly_singular),
-           ("first row tiny", _first_row_tiny), ("alternating signs", _alternating),
-           ("sorted", _sorted))
+SPECIAL = (
+    ("two equal rows", _two_equal_rows),
+    ("two equal columns", _equal_columns),
+    ("a constant column", _constant_column),
+    ("one-hot", _one_hot),
+    ("rank one", _rank_one),
+    ("nearly singular", _nearly_singular),
+    ("first row tiny", _first_row_tiny),
+    ("alternating signs", _alternating),
+    ("sorted", _sorted),
+)
 
 
 # Factors of a ladder, the largest first: see `outer`.
@@ -183,15 +200,20 @@ def outer(variables):
     free = [variable for variable in variables if variable.unbounded()]
     if not free:
         return
-    kinds = (("times %g", lambda v, f: v.own * f), ("times -%g", lambda v, f: -v.own * f),
-             ("all %g", lambda v, f: np.full_like(v.own, f * v.scale)),
-             ("all -%g", lambda v, f: np.full_like(v.own, -f * v.scale)),
-             ("alternating %g", _alternate))
+    kinds = (
+        ("times %g", lambda v, f: v.own * f),
+        ("times -%g", lambda v, f: -v.own * f),
+        ("all %g", lambda v, f: np.full_like(v.own, f * v.scale)),
+        ("all -%g", lambda v, f: np.full_like(v.own, -f * v.scale)),
+        ("alternating %g", _alternate),
+    )
     alone = [("%s " % v.name, [v]) for v in free] if 1 < len(free) <= 4 else []
     for label, make in kinds:
         for prefix, chosen in [("", free)] + alone:
-            yield ((prefix + label % f, dict((v.key, v.clip(make(v, f), 2)) for v in chosen))
-                   for f in LADDER)
+            yield (
+                (prefix + label % f, dict((v.key, v.clip(make(v, f), 2)) for v in chosen))
+                for f in LADDER
+            )
 
 
 def tiny(variables):
@@ -204,19 +226,22 @@ def tiny(variables):
 def heavier(weights):
     """Level L3: the weights as training could have made them, all at once."""
     for factor in (10.0, 100.0, 1e3):
-        yield "weights times %g" % factor, dict(
-            (v.key, v.clip(v.own * factor, 2)) for v in weights)
-        yield "weights all %g" % factor, dict(
-            (v.key, v.clip(np.full_like(v.own, factor * v.scale), 2)) for v in weights)
-        yield "weights alternating %g" % factor, dict(
-            (v.key, v.clip(_alternate(v, factor), 2)) for v in weights)
+        yield "weights times %g" % factor, dict((v.key, v.clip(v.own * factor, 2)) for v in weights)
+        yield (
+            "weights all %g" % factor,
+            dict((v.key, v.clip(np.full_like(v.own, factor * v.scale), 2)) for v in weights),
+        )
+        yield (
+            "weights alternating %g" % factor,
+            dict((v.key, v.clip(_alternate(v, factor), 2)) for v in weights),
+        )
     yield "weights zero", dict((v.key, np.zeros_like(v.own)) for v in weights)
 
 
 def offsets(variables):
     """Level L2 for precision: the own data moved away from zero."""
     free = [variable for variable in variables if variable.unbounded()]
-    for factor in (10.0, 100.0, 1e3):
+    for factor in (10.0, 100.0, 1e3, 9e3):
         yield from _each(free, "plus %g" % factor, lambda v, f=factor: v.own + f * v.scale, 2)
     yield from _each(free, "times 1000", lambda v: v.own * 1e3, 2)
 
@@ -240,12 +265,18 @@ def far(variables):
     """Level L2 up to ten times the square root of the largest number."""
     free = [variable for variable in variables if variable.unbounded()]
     for power in (0.25, 0.4, 0.5):
+
         def values(v, p=power):
-            top = 10.0 * v.limit ** p if p == 0.5 else v.limit ** p
+            top = 10.0 * v.limit**p if p == 0.5 else v.limit**p
             return v.own * (top / v.scale)
+
         yield from _each(free, "near %g of the range" % power, values, 2)
-    yield from _each(free, "constant near the root of the range",
-                     lambda v: np.full_like(v.own, 9.0 * v.limit ** 0.5), 2)
+    yield from _each(
+        free,
+        "constant near the root of the range",
+        lambda v: np.full_like(v.own, 9.0 * v.limit**0.5),
+        2,
+    )
 
 
 def absurd(variables):
@@ -307,8 +338,12 @@ def _alternate(variable, factor):
 def _pairs(variables, level):
     """One input equal to another: distances become zero."""
     for position, first in enumerate(variables[:4]):
-        for second in variables[position + 1:4]:
+        for second in variables[position + 1 : 4]:
             if first.own.shape == second.own.shape and first.own.size:
-                yield ("%s equal to %s" % (second.name, first.name),
-                       {second.key: second.clip(first.own.copy(), 2),
-                        first.key: first.clip(first.own.copy(), 2)})
+                yield (
+                    "%s equal to %s" % (second.name, first.name),
+                    {
+                        second.key: second.clip(first.own.copy(), 2),
+                        first.key: first.clip(first.own.copy(), 2),
+                    },
+                )

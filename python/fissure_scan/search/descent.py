@@ -19,8 +19,11 @@ CLOSING = 40
 def climb(search, level):
     """Tries every open site that gradients do not reach."""
     sites = search.open_sites()
-    free = [v for v in search.inputs
-            if v.own.size and (level == 2 and v.unbounded() or v.inner_range()[0] < v.inner_range()[1])]
+    free = [
+        v
+        for v in search.inputs
+        if v.own.size and (level == 2 and v.unbounded() or v.inner_range()[0] < v.inner_range()[1])
+    ]
     if not free or not sites:
         return
     aims = search.aims(sites)
@@ -40,7 +43,7 @@ class Descent:
     def __init__(self, search, site, label, variables, level, sites):
         self.search = search
         self.site = site
-        self.sites = sites          # all that are steered: one run measures them all
+        self.sites = sites  # all that are steered: one run measures them all
         self.label = label
         self.variables = variables
         self.level = level
@@ -71,16 +74,21 @@ class Descent:
 
     def measure(self, point):
         """The distance at a point; None when it failed there or the site was not reached."""
-        self.search.attempt("%s by direction search for %s" % (self.label, self.site.function),
-                            point, self.level, self.sites)
+        self.search.attempt(
+            "%s by direction search for %s" % (self.label, self.site.function),
+            point,
+            self.level,
+            self.sites,
+        )
         if self.search.closed(self.site):
             return None
         return _nearest(self.search.aimed.get(self.site, []), self.label)
 
     def _over(self):
         search = self.search
-        return search.over() or search.closed(self.site) or \
-            search.budget.left() < search.site_deadline
+        return (
+            search.over() or search.closed(self.site) or search.budget.left() < search.site_deadline
+        )
 
     def _depends(self, point, distance):
         """Two moves of everything at once: a distance that stays the same depends on no input."""
@@ -172,7 +180,7 @@ class Descent:
         for proportional in (False, True):
             yield (self._added(point, slopes, length, proportional) for length in lengths)
         if self.level >= 2:
-            yield (self._multiplied(point, slopes, 10.0 ** power) for power in (1, 2, 4, 8, 16))
+            yield (self._multiplied(point, slopes, 10.0**power) for power in (1, 2, 4, 8, 16))
 
     def _added(self, point, slopes, length, proportional):
         moved = {}
@@ -188,7 +196,7 @@ class Descent:
         moved = {}
         for v in self.variables:
             away = -np.sign(slopes[v.key] * point[v.key])
-            moved[v.key] = self._clip(v, point[v.key] * factor ** away)
+            moved[v.key] = self._clip(v, point[v.key] * factor**away)
         return moved
 
     def _close_in(self, low_point, low, high_point, high):
@@ -197,8 +205,11 @@ class Descent:
         start, end, side = 0.0, 1.0, 0
 
         def between(share):
-            return dict((v.key, low_point[v.key] + (high_point[v.key] - low_point[v.key]) * share)
-                        for v in self.variables)
+            return dict(
+                (v.key, low_point[v.key] + (high_point[v.key] - low_point[v.key]) * share)
+                for v in self.variables
+            )
+
         for _ in range(CLOSING):
             share = start + (end - start) * low / (low - high)
             if not start < share < end:

@@ -48,23 +48,23 @@ class Search:
         self.program = program
         self.baseline = baseline
         program.settings.infos = baseline.inputs
-        self.inputs = inputs                # variables of levels L1 and L2
-        self.weights = weights              # variables of level L3
+        self.inputs = inputs  # variables of levels L1 and L2
+        self.weights = weights  # variables of level L3
         self.options = options
         self.note = note
         self.budget = Budget(options["timeout"])
-        self.found = {}                     # site key -> Found
+        self.found = {}  # site key -> Found
         self.tried = set()
         self.shrunk = {}
-        self.shrinking = 0.0                # seconds spent on making failing inputs smaller
+        self.shrinking = 0.0  # seconds spent on making failing inputs smaller
         self.site_deadline = 0.0
-        self.first_failure = None           # operation of the last attempt that failed first
-        self.aimed = {}                     # site -> distances, of the last run that aimed
-        self.measured = {}                  # the same by candidate
-        self.own_aims = {}                  # site -> distances on the own data
+        self.first_failure = None  # operation of the last attempt that failed first
+        self.aimed = {}  # site -> distances, of the last run that aimed
+        self.measured = {}  # the same by candidate
+        self.own_aims = {}  # site -> distances on the own data
         self.runs = 0
-        self.hangs = 0                      # runs that went on and on
-        self.ended = set()                  # of these, those that came back after all
+        self.hangs = 0  # runs that went on and on
+        self.ended = set()  # of these, those that came back after all
         self.by_key = dict((v.key, v) for v in inputs + weights)
         hits = [site for site in baseline.hits if soft_assertions.can_fail(site.function)]
         self.sites = sorted(hits, key=lambda site: baseline.first_hit[site])
@@ -113,8 +113,10 @@ class Search:
 
     def _weights_and_inputs(self):
         for factor in (10.0, 100.0, 1e3):
-            yield ("weights and inputs times %g" % factor, dict(
-                (v.key, v.clip(v.own * factor, 2)) for v in self.weights + self.inputs))
+            yield (
+                "weights and inputs times %g" % factor,
+                dict((v.key, v.clip(v.own * factor, 2)) for v in self.weights + self.inputs),
+            )
 
     def training(self):
         """Level L4: the program's own training steps on data inside its own range, until one of
@@ -123,13 +125,17 @@ class Search:
         for number, (label, overrides) in enumerate(candidates.inner(self.inputs)):
             if self.over() or number >= 3 and time.process_time() - begun > TRAINING:
                 return
-            policy = Policy(overrides=overrides, watch_gradients=True,
-                            time_limit=min(1.0, self.time_limit, self.budget.left() + 0.01))
+            policy = Policy(
+                overrides=overrides,
+                watch_gradients=True,
+                time_limit=min(1.0, self.time_limit, self.budget.left() + 0.01),
+            )
             trace = self.program.run(policy)
             self.runs += 1
             for failure in trace.failures:
-                if failure.site.key() not in self.found and \
-                        self._accept(failure, overrides, 4, label):
+                if failure.site.key() not in self.found and self._accept(
+                    failure, overrides, 4, label
+                ):
                     return
             if trace.seconds > 0.5:
                 return
@@ -141,10 +147,14 @@ class Search:
     # One attempt -------------------------------------------------------------------------------
 
     def policy(self, overrides, **more):
-        return Policy(overrides=overrides, stop_after=more.pop("stop_after", self.horizon),
-                      watch_gradients=more.pop("watch_gradients", self.trains),
-                      backward_limit=more.pop("backward_limit", 1), time_limit=self.time_limit,
-                      **more)
+        return Policy(
+            overrides=overrides,
+            stop_after=more.pop("stop_after", self.horizon),
+            watch_gradients=more.pop("watch_gradients", self.trains),
+            backward_limit=more.pop("backward_limit", 1),
+            time_limit=self.time_limit,
+            **more,
+        )
 
     def run(self, overrides, **more):
         self.runs += 1
@@ -157,15 +167,25 @@ class Search:
         self.aimed = trace.aims
         if trace.stopped is not None and self._endless(trace, overrides):
             return []
-        return [failure for failure in trace.failures
-                if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"]
+        return [
+            failure
+            for failure in trace.failures
+            if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"
+        ]
 
     def _endless(self, trace, overrides):
         """A run that goes on where the own run ends: does it ever come back?"""
         own = self.baseline
-        if own.stopped is not None or self.hangs >= HANGS or not overrides or not (
-                trace.stopped == "time" or trace.stopped == "operations"
-                and trace.operations > 4 * own.operations):
+        if (
+            own.stopped is not None
+            or self.hangs >= HANGS
+            or not overrides
+            or not (
+                trace.stopped == "time"
+                or trace.stopped == "operations"
+                and trace.operations > 4 * own.operations
+            )
+        ):
             return False
         mark = hash(tuple(sorted((key, value.tobytes()) for key, value in overrides.items())))
         if mark in self.ended:
@@ -179,8 +199,12 @@ class Search:
             return False
         file, line, scope = again.place
         node = Node(0, scope, None, (), {}, (), [], Site(file, line, scope, scope), "python")
-        failure = Failure("hang", node, "it still ran after %.0f s; the program's own data take "
-                          "%.2g s" % (patience, own.seconds))
+        failure = Failure(
+            "hang",
+            node,
+            "it still ran after %.0f s; the program's own data take "
+            "%.2g s" % (patience, own.seconds),
+        )
         found = Found(failure, overrides, 1, "a run that does not come back", self)
         self.found.setdefault((file, scope, "hang"), found)
         return True
@@ -207,8 +231,9 @@ class Search:
         aimed = self.aimed
         if aims:
             self.measured[mark] = aimed
-        self.first_failure = min([failure.index for failure in failures] or [None],
-                                 key=lambda index: index or 0)
+        self.first_failure = min(
+            [failure.index for failure in failures] or [None], key=lambda index: index or 0
+        )
         for failure in failures:
             key = failure.site.key()
             held = self.found.get(key)
@@ -258,8 +283,9 @@ class Search:
         found = Found(failure, overrides, level, "", self)
         if found.severity == "theoretical":
             # Does it fail at the largest values that would count?
-            overrides = dict((key, self.by_key[key].nearer(value))
-                             for key, value in overrides.items())
+            overrides = dict(
+                (key, self.by_key[key].nearer(value)) for key, value in overrides.items()
+            )
             return not any(other.site == failure.site for other in self.failures(overrides))
         if found.severity == "medium" and found.confirm():
             return found.severity == "theoretical"
@@ -273,8 +299,7 @@ class Search:
 
     def masked(self, site):
         """In the last attempt something failed before this site was reached."""
-        return self.first_failure is not None and \
-            self.first_failure < self.baseline.first_hit[site]
+        return self.first_failure is not None and self.first_failure < self.baseline.first_hit[site]
 
     def closed(self, site):
         return site.key() in self.found and not self.found[site.key()].improvable()
@@ -282,7 +307,8 @@ class Search:
     def finished(self):
         """Nothing is left to look for: every site that can fail has failed already."""
         if self.options["stop_on_failure"] and any(
-                found.severity != "theoretical" for found in self.found.values()):
+            found.severity != "theoretical" for found in self.found.values()
+        ):
             return True
         return not self.open_sites() and bool(self.found) and not self.options["exhaustive"]
 
@@ -301,13 +327,23 @@ class Search:
         return self.own_aims
 
     def _aims(self, overrides, sites):
-        trace = self.run(overrides, connect=True, aim_sites=set(sites), watch_gradients=False,
-                         backward_limit=None)
+        trace = self.run(
+            overrides,
+            connect=True,
+            aim_sites=set(sites),
+            watch_gradients=False,
+            backward_limit=None,
+        )
         if trace.error is not None and not self.program.settings.honour_no_grad:
             # Leaves in a region that the program keeps without gradients: respect it and go on.
             self.program.settings.honour_no_grad = True
-            trace = self.run(overrides, connect=True, aim_sites=set(sites), watch_gradients=False,
-                             backward_limit=None)
+            trace = self.run(
+                overrides,
+                connect=True,
+                aim_sites=set(sites),
+                watch_gradients=False,
+                backward_limit=None,
+            )
         return trace.aims
 
     def directed(self, level, variables):
@@ -322,9 +358,13 @@ class Search:
                     return
                 if self.closed(site):
                     break
-                usable = [v for v in variables if v.key in gradients
-                          and gradients[v.key].shape == v.own.shape
-                          and (level == 1 or v.unbounded())]
+                usable = [
+                    v
+                    for v in variables
+                    if v.key in gradients
+                    and gradients[v.key].shape == v.own.shape
+                    and (level == 1 or v.unbounded())
+                ]
                 if usable:
                     self._ladder(site, label, usable, gradients, level)
 
@@ -340,11 +380,15 @@ class Search:
             for signed in (True, False):
                 overrides = {}
                 for variable in usable:
-                    overrides[variable.key] = self._step(variable, gradients[variable.key], step,
-                                                         signed, level)
+                    overrides[variable.key] = self._step(
+                        variable, gradients[variable.key], step, signed, level
+                    )
                 source = soft_assertions.source(site.function)
-                if self.attempt("%s by %s soft assertion of %s" % (label, source, site.function),
-                                overrides, level):
+                if self.attempt(
+                    "%s by %s soft assertion of %s" % (label, source, site.function),
+                    overrides,
+                    level,
+                ):
                     if site.key() in self.found:
                         return
                 masked += self.masked(site)

@@ -13,8 +13,8 @@ class Resize:
         self.label = label
         self.size = size
         self.count = count
-        self.everywhere = everywhere    # every axis of that size, as in a square matrix of the data
-        self.elements = elements        # every axis becomes one
+        self.everywhere = everywhere  # every axis of that size, as in a square matrix of the data
+        self.elements = elements  # every axis becomes one
 
     def cut(self, value):
         """The array with its new size; the same object where nothing changes."""
@@ -26,9 +26,10 @@ class Resize:
         if self.everywhere:
             if self.size not in shape:
                 return value
-            return value[tuple(slice(0, self.count) if size == self.size else slice(None)
-                               for size in shape)]
-        return value[:self.count] if shape[0] == self.size else value
+            return value[
+                tuple(slice(0, self.count) if size == self.size else slice(None) for size in shape)
+            ]
+        return value[: self.count] if shape[0] == self.size else value
 
     def source(self):
         """As a Python expression for the reproducer."""
@@ -52,8 +53,9 @@ def variants(shapes):
             if size > 1 and size not in sizes:
                 inner[size] = inner.get(size, 0) + 1
     for size in sorted(inner, key=lambda size: (-inner[size], size))[:3]:
-        yield Resize("a single element in the dimension of size %d" % size, size, 1,
-                     everywhere=True)
+        yield Resize(
+            "a single element in the dimension of size %d" % size, size, 1, everywhere=True
+        )
     if sizes:
         yield Resize("a single element", 0, 1, elements=True)
         yield Resize("no element", sizes[0], 0)

@@ -6,21 +6,115 @@ note: nobody promised that `eps=0` works.
 """
 
 # Category -> words of a name that belong to it, in the order they are asked.
-_SKIPPED = ("dim", "dims", "axis", "seed", "lr", "momentum", "decay", "epoch", "epochs", "step",
-            "steps", "iteration", "iterations", "iter", "iters", "worker", "workers", "verbose",
-            "port", "rank", "index", "idx", "every", "interval", "device", "version", "year",
-            "ndim", "stride", "padding", "dilation", "groups", "level", "degree")
+_SKIPPED = (
+    "dim",
+    "dims",
+    "axis",
+    "seed",
+    "lr",
+    "momentum",
+    "decay",
+    "epoch",
+    "epochs",
+    "step",
+    "steps",
+    "iteration",
+    "iterations",
+    "iter",
+    "iters",
+    "worker",
+    "workers",
+    "verbose",
+    "port",
+    "rank",
+    "index",
+    "idx",
+    "every",
+    "interval",
+    "device",
+    "version",
+    "year",
+    "ndim",
+    "stride",
+    "padding",
+    "dilation",
+    "groups",
+    "level",
+    "degree",
+)
 _PROTECTIONS = ("eps", "epsilon", "tiny", "tol", "tolerance", "jitter")
-_POSITIVE = ("temperature", "temp", "tau", "scale", "sigma", "std", "stddev", "bandwidth",
-             "variance", "var", "radius", "length", "lengthscale", "norm", "nu", "range",
-             "precision", "sharpness", "kappa", "width")
-_FRACTIONS = ("dropout", "prob", "probability", "keep", "smoothing", "quantile", "ratio",
-              "fraction", "threshold")
-_NOT_NEGATIVE = ("alpha", "beta", "gamma", "lambda", "lam", "weight", "margin", "penalty", "reg",
-                 "coefficient", "coef", "strength", "delta")
-_SIZES = ("size", "n", "k", "num", "count", "batch", "classes", "features", "channels", "bins",
-          "window", "hidden", "samples", "heads", "neighbors", "neighbours", "topk", "clusters",
-          "points", "depth", "units", "components")
+_POSITIVE = (
+    "temperature",
+    "temp",
+    "tau",
+    "scale",
+    "sigma",
+    "std",
+    "stddev",
+    "bandwidth",
+    "variance",
+    "var",
+    "radius",
+    "length",
+    "lengthscale",
+    "norm",
+    "nu",
+    "range",
+    "precision",
+    "sharpness",
+    "kappa",
+    "width",
+)
+_FRACTIONS = (
+    "dropout",
+    "prob",
+    "probability",
+    "keep",
+    "smoothing",
+    "quantile",
+    "ratio",
+    "fraction",
+    "threshold",
+)
+_NOT_NEGATIVE = (
+    "alpha",
+    "beta",
+    "gamma",
+    "lambda",
+    "lam",
+    "weight",
+    "margin",
+    "penalty",
+    "reg",
+    "coefficient",
+    "coef",
+    "strength",
+    "delta",
+)
+_SIZES = (
+    "size",
+    "n",
+    "k",
+    "num",
+    "count",
+    "batch",
+    "classes",
+    "features",
+    "channels",
+    "bins",
+    "window",
+    "hidden",
+    "samples",
+    "heads",
+    "neighbors",
+    "neighbours",
+    "topk",
+    "clusters",
+    "points",
+    "depth",
+    "units",
+    "components",
+)
 # Powers of a number: a large one overflows by its nature.
 _POWERS = ("power", "exponent", "order", "p")
 
@@ -33,9 +127,15 @@ def category(name, value):
     joined = "_".join(words)
     if joined in ("learning_rate", "weight_decay", "max_norm", "num_workers"):
         return None
-    for kind, known in (("protection", _PROTECTIONS), ("skipped", _SKIPPED),
-                        ("positive", _POSITIVE), ("fraction", _FRACTIONS),
-                        ("not negative", _NOT_NEGATIVE), ("size", _SIZES), ("power", _POWERS)):
+    for kind, known in (
+        ("protection", _PROTECTIONS),
+        ("skipped", _SKIPPED),
+        ("positive", _POSITIVE),
+        ("fraction", _FRACTIONS),
+        ("not negative", _NOT_NEGATIVE),
+        ("size", _SIZES),
+        ("power", _POWERS),
+    ):
         if any(word in known for word in words):
             if kind == "skipped":
                 return None
@@ -74,10 +174,10 @@ class Scalar:
         self.file = file
         self.line = line
         self.origin = origin
-        self.counted = counted      # an input of the program, not its own decision
+        self.counted = counted  # an input of the program, not its own decision
         self.kind = category(name, value)
         self.open_low = False
-        self.stated = False         # the range is documented or the user's, not the name's
+        self.stated = False  # the range is documented or the user's, not the name's
         self.low, self.high, self.why = None, None, "a number of the program"
         if self.kind is not None:
             self.low, self.high, self.why, self.open_low = allowed_range(self.kind, value)
@@ -131,7 +231,16 @@ class Scalar:
 
     def as_json(self):
         low = self.low
-        return {"name": self.name, "kind": "constant" if not self.counted else "number",
-                "origin": self.origin, "file": self.file, "line": self.line, "shape": [],
-                "dtype": type(self.value).__name__, "low": low, "high": self.high,
-                "why": self.why, "frozen": False}
+        return {
+            "name": self.name,
+            "kind": "constant" if not self.counted else "number",
+            "origin": self.origin,
+            "file": self.file,
+            "line": self.line,
+            "shape": [],
+            "dtype": type(self.value).__name__,
+            "low": low,
+            "high": self.high,
+            "why": self.why,
+            "frozen": False,
+        }

@@ -13,8 +13,9 @@ def shrink(search, failure, overrides):
 
     def fails(candidate):
         spent[0] += 1
-        return any(other.site == site and other.oracle == oracle
-                   for other in search.failures(candidate))
+        return any(
+            other.site == site and other.oracle == oracle for other in search.failures(candidate)
+        )
 
     current = dict(overrides)
     for key in sorted(current):
@@ -31,20 +32,26 @@ def shrink(search, failure, overrides):
 
 def _shorter(search, current, fails, spent):
     """Bisection between the own data (passes) and the failing data, in the scale of the values."""
+
     def between(share):
         mixed = {}
         for key, value in current.items():
             own = search.by_key[key].own
-            mixed[key] = search.by_key[key].settle(own + (value - own) * share) \
-                if value.shape == own.shape else value
+            mixed[key] = (
+                search.by_key[key].settle(own + (value - own) * share)
+                if value.shape == own.shape
+                else value
+            )
         return mixed
+
     low, high = 0.0, 1.0
     for step in range(10):
         if search.over() or spent[0] > 24:
             break
         # Far values are first approached in powers of ten: the way spans many magnitudes.
-        middle = high / 10.0 if low == 0.0 and step < 6 and _far(search, current) \
-            else (low + high) / 2.0
+        middle = (
+            high / 10.0 if low == 0.0 and step < 6 and _far(search, current) else (low + high) / 2.0
+        )
         if fails(between(middle)):
             high = middle
         else:
@@ -73,7 +80,7 @@ def _sparser(search, current, fails, spent):
             if changed.size <= 1 or search.over() or spent[0] > 40:
                 break
             reduced = None
-            for half in (changed[: changed.size // 2], changed[changed.size // 2:]):
+            for half in (changed[: changed.size // 2], changed[changed.size // 2 :]):
                 values = current[key].copy()
                 flat = values.reshape(-1)
                 flat[half] = own.reshape(-1)[half]

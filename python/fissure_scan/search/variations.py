@@ -49,9 +49,20 @@ class NumberChange(Change):
 
     def entries(self, search):
         value = float_text(self.value)
-        return [(self.scalar.name, {
-            "key": self.scalar.key, "shape": [], "dtype": type(self.value).__name__,
-            "elements_changed": 1, "smallest": value, "largest": value, "values": [value]})]
+        return [
+            (
+                self.scalar.name,
+                {
+                    "key": self.scalar.key,
+                    "shape": [],
+                    "dtype": type(self.value).__name__,
+                    "elements_changed": 1,
+                    "smallest": value,
+                    "largest": value,
+                    "values": [value],
+                },
+            )
+        ]
 
 
 class ConstantChange(NumberChange):
@@ -110,12 +121,18 @@ class SizeChange(Change):
         for variable in search.inputs:
             cut = self.cut(variable.own)
             if cut.shape != variable.own.shape:
-                yield variable.name, {
-                    "key": variable.key, "shape": list(cut.shape), "dtype": variable.dtype,
-                    "elements_changed": int(variable.own.size - cut.size),
-                    "smallest": float_text(cut.min()) if cut.size else None,
-                    "largest": float_text(cut.max()) if cut.size else None,
-                    "values": [float_text(item) for item in cut.ravel()[:8]]}
+                yield (
+                    variable.name,
+                    {
+                        "key": variable.key,
+                        "shape": list(cut.shape),
+                        "dtype": variable.dtype,
+                        "elements_changed": int(variable.own.size - cut.size),
+                        "smallest": float_text(cut.min()) if cut.size else None,
+                        "largest": float_text(cut.max()) if cut.size else None,
+                        "values": [float_text(item) for item in cut.ravel()[:8]],
+                    },
+                )
 
 
 class AutocastChange(Change):
@@ -177,19 +194,25 @@ class Variations:
         points = [{}]
         if scalar.kind == "protection":
             # What a protective constant protects from are zeros.
-            points += [overrides for label, overrides in candidates.inner(self.search.inputs)
-                       if label in ("zero", "lowest")]
+            points += [
+                overrides
+                for label, overrides in candidates.inner(self.search.inputs)
+                if label in ("zero", "lowest")
+            ]
         allowed = scalar.allows(change.value)
         for overrides in points:
             for found in self._failures(change, overrides):
                 if not allowed:
                     found.severity = "theoretical"
                     found.reason = "with %s only, which is outside its range (%s)" % (
-                        change.label, scalar.why)
+                        change.label,
+                        scalar.why,
+                    )
                 elif not scalar.counted:
                     found.severity = "theoretical"
-                    found.reason = "with %s only, a number that the script sets itself" % \
-                        change.label
+                    found.reason = (
+                        "with %s only, a number that the script sets itself" % change.label
+                    )
                 else:
                     found.ratio = max(found.ratio, scalar.ratio(change.value))
                     found.severity = "high" if found.ratio <= 1e4 else "medium"
@@ -197,11 +220,19 @@ class Variations:
     # Sizes -------------------------------------------------------------------------------------
 
     def _sizes(self):
-        infos = [info for info in self.baseline.inputs.values()
-                 if info.kind != "weight" and info.value is not None]
+        infos = [
+            info
+            for info in self.baseline.inputs.values()
+            if info.kind != "weight" and info.value is not None
+        ]
         # A size counts as an input where the data come from outside the script's own lines.
-        outside = self.baseline.short_batches or any(info.kind in ("parameter", "batch", "entering") or info.origin in (
-            "load", "loadtxt", "genfromtxt", "fromfile") for info in infos)
+        outside = self.baseline.short_batches or any(
+            info.kind in ("parameter", "batch")
+            or info.kind == "entering"
+            and not info.frozen
+            or info.origin in ("load", "loadtxt", "genfromtxt", "fromfile")
+            for info in infos
+        )
         for how in resize.variants([tuple(info.shape()) for info in infos]):
             if self.search.over():
                 return
@@ -223,8 +254,9 @@ class Variations:
         fresh = [failure for failure in failures if failure.site.key() not in search.found]
         if not fresh:
             return
-        again = set((failure.site.key(), failure.oracle)
-                    for failure in self._try(change, overrides))
+        again = set(
+            (failure.site.key(), failure.oracle) for failure in self._try(change, overrides)
+        )
         for failure in fresh:
             key = failure.site.key()
             if key in search.found or (key, failure.oracle) not in again:
@@ -237,16 +269,30 @@ class Variations:
 
     def _try(self, change, overrides):
         search = self.search
-        trace = run_changed(self.program, change, Policy(
-            overrides=overrides, watch_gradients=search.trains, stop_after=search.far_horizon,
-            backward_limit=1, time_limit=search.time_limit))
+        trace = run_changed(
+            self.program,
+            change,
+            Policy(
+                overrides=overrides,
+                watch_gradients=search.trains,
+                stop_after=search.far_horizon,
+                backward_limit=1,
+                time_limit=search.time_limit,
+            ),
+        )
         search.runs += 1
-        if trace.error is not None and trace.error[0] in _REFUSALS \
-                and not any(failure.library == "math" for failure in trace.failures):
+        if (
+            trace.error is not None
+            and trace.error[0] in _REFUSALS
+            and not any(failure.library == "math" for failure in trace.failures)
+        ):
             # The program itself refuses the value: it is outside what it accepts.
             return []
-        return [failure for failure in trace.failures
-                if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"]
+        return [
+            failure
+            for failure in trace.failures
+            if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"
+        ]
 
 
 def run_changed(program, change, policy):
@@ -307,8 +353,14 @@ def _compared(tree):
     return found
 
 
-_REFUSALS = ("ValueError", "AssertionError", "TypeError", "IndexError", "KeyError",
-             "NotImplementedError")
+_REFUSALS = (
+    "ValueError",
+    "AssertionError",
+    "TypeError",
+    "IndexError",
+    "KeyError",
+    "NotImplementedError",
+)
 
 
 def scalars_of_script(program, ranges, frozen):
@@ -317,19 +369,30 @@ def scalars_of_script(program, ranges, frozen):
     for constant in constants.find(program.text()):
         # Only an option can be given from outside; the rest is the script's own decision.
         counted = constant.origin == "an option of the command line" or constant.name in ranges
-        scalar = Scalar("constant:%s:%d" % (constant.name, constant.occurrence), constant.name,
-                        constant.value, program.file, constant.line, constant.origin, counted)
+        scalar = Scalar(
+            "constant:%s:%d" % (constant.name, constant.occurrence),
+            constant.name,
+            constant.value,
+            program.file,
+            constant.line,
+            constant.origin,
+            counted,
+        )
         scalar.occurrence = constant.occurrence
         scalar.column = constant.column
         if constant.name in ranges:
             scalar.limit(*ranges[constant.name], why="--input")
-        if scalar.kind is None or constant.name in frozen or \
-                (constant.name, constant.value) in seen and not counted:
+        if (
+            scalar.kind is None
+            or constant.name in frozen
+            or (constant.name, constant.value) in seen
+            and not counted
+        ):
             continue
         seen.add((constant.name, constant.value))
         found.append(scalar)
     found.sort(key=lambda scalar: not scalar.counted)
-    return found[:constants.LARGEST_COUNT]
+    return found[: constants.LARGEST_COUNT]
 
 
 def scalars_of_arguments(arguments, program, ranges, frozen):
@@ -338,9 +401,15 @@ def scalars_of_arguments(arguments, program, ranges, frozen):
     for name, value in arguments.values.items():
         if type(value) not in (int, float) or name in frozen or value != value:
             continue
-        scalar = Scalar("argument:%s" % name, name, value, program.file or program.module,
-                        arguments.line,
-                        "parameter", True)
+        scalar = Scalar(
+            "argument:%s" % name,
+            name,
+            value,
+            program.file or program.module,
+            arguments.line,
+            "parameter",
+            True,
+        )
         facts = arguments.facts.get(name)
         if facts is not None and (facts.low is not None or facts.high is not None):
             scalar.limit(facts.low, facts.high, "documented")

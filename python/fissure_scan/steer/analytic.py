@@ -7,14 +7,11 @@ on a whole row or on the exponent has a rule of its own, chosen by the registry'
 import math
 import sys
 
+from ..watch import operations
 from . import registry
 
 # A program without torch is scanned without importing it; see `distances`.
 torch = sys.modules.get("torch")
-
-_LOOKED_THROUGH = ("view", "reshape", "squeeze", "unsqueeze", "getitem", "t", "transpose",
-                   "permute", "flatten", "contiguous", "clone", "gather", "cast", "index_select",
-                   "expand", "mean")
 
 
 class Interval:
@@ -76,13 +73,14 @@ def _through(trace, tensor):
     """The node that made a tensor, looking through operations that only move elements."""
     node = trace.producer(tensor)
     steps = 0
-    while node is not None and node.name in _LOOKED_THROUGH and node.inputs and steps < 8:
+    while node is not None and operations.looked_through(node.name) and node.inputs and steps < 8:
         node = trace.producer(node.inputs[0])
         steps += 1
     return node
 
 
 # Before saturation -------------------------------------------------------------------------------
+
 
 def _softmax_gap(node):
     logits = node.operands[0]
@@ -136,8 +134,10 @@ def _inner_saturation(inner):
         return [("increase", digits - x), ("decrease", _exp_limit(x) + x)]
     if inner.name == "softmax":
         logits, gap = _softmax_gap(inner)
-        return [("increase the gap of the logits", digits - gap),
-                ("increase the gap further", _gap_limit(logits) - gap)]
+        return [
+            ("increase the gap of the logits", digits - gap),
+            ("increase the gap further", _gap_limit(logits) - gap),
+        ]
     if inner.name == "tanh":
         return [("increase", 10.0 - x.abs())]
     if inner.name == "exp":
@@ -146,6 +146,7 @@ def _inner_saturation(inner):
 
 
 # Rules by objective ------------------------------------------------------------------------------
+
 
 def _interval(node, trace):
     found = []
@@ -163,8 +164,9 @@ def _ratio(node, trace):
     last = 2 if node.name == "addcdiv" else 1
     numerator, denominator = _operand(node, last - 1), _operand(node, last)
     if not _tensor(denominator):
-        return [("increase", _limits(numerator).max - numerator.abs())] \
-            if _tensor(numerator) else []
+        return (
+            [("increase", _limits(numerator).max - numerator.abs())] if _tensor(numerator) else []
+        )
     found = before_saturation(denominator, trace)
     found.append(("toward zero", denominator.abs()))
     if _tensor(numerator) and _tensor(node.output):
@@ -192,8 +194,11 @@ def _result_magnitude(node, trace):
 
 
 def _operand_magnitude(node, trace):
-    return [("away from zero", _limits(value).max - value.abs())
-            for value in node.inputs[:2] if _tensor(value) and value.numel()]
+    return [
+        ("away from zero", _limits(value).max - value.abs())
+        for value in node.inputs[:2]
+        if _tensor(value) and value.numel()
+    ]
 
 
 def _spread(node, trace):
@@ -218,22 +223,41 @@ def _lengths(node, trace):
 
 def _cast(node, trace):
     x = node.inputs[0] if node.inputs and _tensor(node.inputs[0]) else None
-    if x is None or node.output is None or node.output.dtype.is_floating_point \
-            or node.output.dtype == torch.bool:
+    if (
+        x is None
+        or node.output is None
+        or node.output.dtype.is_floating_point
+        or node.output.dtype == torch.bool
+    ):
         return []
     info = torch.iinfo(node.output.dtype)
     return [("increase", float(info.max) + 1.0 - x), ("decrease", x - float(info.min) + 1.0)]
 
 
 _BY_OBJECTIVE = {
-    "interval": _interval, "power": _power, "ratio": _ratio, "origin": _spread, "norm": _spread,
-    "spread": _spread, "magnitude": _result_magnitude, "matmul": _result_magnitude,
-    "cancellation": _result_magnitude, "count": _result_magnitude, "gap": _operand_magnitude,
-    "mask": _operand_magnitude, "conditioning": _matrix, "spectrum": _matrix, "cast": _cast,
+    "interval": _interval,
+    "power": _power,
+    "ratio": _ratio,
+    "origin": _spread,
+    "norm": _spread,
+    "spread": _spread,
+    "magnitude": _result_magnitude,
+    "matmul": _result_magnitude,
+    "cancellation": _result_magnitude,
+    "count": _result_magnitude,
+    "gap": _operand_magnitude,
+    "mask": _operand_magnitude,
+    "conditioning": _matrix,
+    "spectrum": _matrix,
+    "cast": _cast,
 }
 # Where the probe of the registry varies one operand and another one fails too.
-_BY_NAME = {"gaussian_nll_loss": _positive_operands, "cosine_similarity": _lengths,
-            "normalize": _lengths, "det": _matrix}
+_BY_NAME = {
+    "gaussian_nll_loss": _positive_operands,
+    "cosine_similarity": _lengths,
+    "normalize": _lengths,
+    "det": _matrix,
+}
 
 
 def distances(node, trace):

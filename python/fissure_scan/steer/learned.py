@@ -75,12 +75,16 @@ class Learned:
         steps = model["steps"][dtype]
         if steps is not None:
             limit = 0.99 * torch.finfo(operands[0].dtype).max
-            found = [analytic.Interval(max(start, -limit), min(end, limit), 0.98 * limit)
-                     for start, end, label in steps if label == "no_change"]
+            found = [
+                analytic.Interval(max(start, -limit), min(end, limit), 0.98 * limit)
+                for start, end, label in steps
+                if label == "no_change"
+            ]
             return [(interval.label, interval.direction(operands[0])) for interval in found]
         found = []
         width = {"element": 1, "pair": 1, "matrix": operands[0].shape[-1] ** 2}.get(
-            model["context"], operands[0].shape[-1])
+            model["context"], operands[0].shape[-1]
+        )
         for number, operand in enumerate(operands):
             labels = self._asked(name, dtype, operands, number, width)
             if labels is None or not any(labels):
@@ -100,12 +104,19 @@ class Learned:
     def ask(self, name, dtype, arrays, number, width, library):
         """The labels of the elements of operand `number`, or None; arrays are of float64."""
         values = [array.reshape(-1) for array in arrays]
-        if len(values[0]) > LARGEST_QUESTION or not all(np.isfinite(value).all()
-                                                        for value in values):
+        if len(values[0]) > LARGEST_QUESTION or not all(
+            np.isfinite(value).all() for value in values
+        ):
             return None
-        answer = self.channel.ask("direction", library=library, function=name, dtype=dtype,
-                                  operand=number, width=int(width),
-                                  operands=[value.tolist() for value in values])
+        answer = self.channel.ask(
+            "direction",
+            library=library,
+            function=name,
+            dtype=dtype,
+            operand=number,
+            width=int(width),
+            operands=[value.tolist() for value in values],
+        )
         return answer["labels"]
 
     # Functions of the project ------------------------------------------------------------------
@@ -114,8 +125,12 @@ class Learned:
         """Adds the project's functions to the entries of the registry."""
         for entry in self.own:
             functions[entry["function"]] = dict(
-                _OWN_REGION, name=entry["function"], torch=[entry["function"]],
-                oracles=["nonfinite", "own", "gradient_nonfinite"], arguments=["x"])
+                _OWN_REGION,
+                name=entry["function"],
+                torch=[entry["function"]],
+                oracles=["nonfinite", "own", "gradient_nonfinite"],
+                arguments=["x"],
+            )
 
     def watch(self, patches, monitor, backend):
         """Makes the calls of the project's functions operations of the run."""
@@ -159,8 +174,17 @@ def _watched(original, name, monitor, backend):
         frame, direct, _ = monitor.users.locate(2)
         if frame is None or not direct:
             return original(*arguments, **keywords)
-        return monitor.operation(backend, name, original, arguments, keywords, False, frame,
-                                 lambda: original(*arguments, **keywords))
+        return monitor.operation(
+            backend,
+            name,
+            original,
+            arguments,
+            keywords,
+            False,
+            frame,
+            lambda: original(*arguments, **keywords),
+        )
+
     function.__name__ = getattr(original, "__name__", name)
     function.__doc__ = getattr(original, "__doc__", None)
     return function
@@ -168,12 +192,19 @@ def _watched(original, name, monitor, backend):
 
 # Contexts of a call --------------------------------------------------------------------------------
 
+
 def _context(torch, context, name, node):
     """The operands as contexts that the model knows, or None."""
-    values = [value for value in node.operands
-              if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool)]
-    tensors = [value for value in values
-               if isinstance(value, torch.Tensor) and value.dtype.is_floating_point]
+    values = [
+        value
+        for value in node.operands
+        if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool)
+    ]
+    tensors = [
+        value
+        for value in values
+        if isinstance(value, torch.Tensor) and value.dtype.is_floating_point
+    ]
     if not tensors or tensors[0].numel() == 0:
         return None
     first = tensors[0]
@@ -182,12 +213,15 @@ def _context(torch, context, name, node):
     if context == "pair":
         if len(values) < 2:
             return None
-        pair = [value if isinstance(value, torch.Tensor) else torch.tensor(float(value))
-                for value in values[:2]]
+        pair = [
+            value if isinstance(value, torch.Tensor) else torch.tensor(float(value))
+            for value in values[:2]
+        ]
         return list(torch.broadcast_tensors(*(value.to(first.dtype) for value in pair)))
     if context == "row":
-        dim = node.keywords.get("dim", next((value for value in node.operands[1:]
-                                             if isinstance(value, int)), None))
+        dim = node.keywords.get(
+            "dim", next((value for value in node.operands[1:] if isinstance(value, int)), None)
+        )
         if isinstance(dim, int):
             return [first.movedim(dim, -1)]
         return [first.reshape(1, -1)] if dim is None else None
@@ -211,10 +245,11 @@ def _product(torch, name, first, second, output):
     flat = output.detach().abs().reshape(-1, output.shape[-1])
     place = int(torch.nan_to_num(flat, 0.0).argmax())
     row, column = divmod(place, flat.shape[1])
-    return [first.reshape(-1, first.shape[-1])[row:row + 1], columns[column:column + 1]]
+    return [first.reshape(-1, first.shape[-1])[row : row + 1], columns[column : column + 1]]
 
 
 # For comparison ------------------------------------------------------------------------------------
+
 
 def _output(node):
     """The gradient of the raw output alone: make it larger."""
@@ -227,8 +262,14 @@ def _output(node):
 def _random(node):
     """A direction that is drawn, not asked for; the same in each run."""
     torch = sys.modules["torch"]
-    operand = next((value for value in node.inputs if isinstance(value, torch.Tensor)
-                    and value.dtype.is_floating_point and value.numel()), None)
+    operand = next(
+        (
+            value
+            for value in node.inputs
+            if isinstance(value, torch.Tensor) and value.dtype.is_floating_point and value.numel()
+        ),
+        None,
+    )
     if operand is None:
         return []
     generator = torch.Generator().manual_seed(node.index)

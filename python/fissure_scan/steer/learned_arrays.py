@@ -40,7 +40,8 @@ def _modelled(learned, rules, name, model):
         return _steps(rules, operands[0].value, steps)
     arrays = [operand.array for operand in operands]
     width = {"element": 1, "pair": 1, "matrix": arrays[0].shape[-1] ** 2}.get(
-        model["context"], arrays[0].shape[-1])
+        model["context"], arrays[0].shape[-1]
+    )
     found = []
     for number, operand in enumerate(operands):
         labels = learned.ask(name, dtype, arrays, number, width, "tensorflow")
@@ -87,14 +88,17 @@ def _context(rules, context, name):
     if context == "pair":
         return _pair(rules, node.operands[:2])
     if context == "row":
-        axis = node.keywords.get("axis", next((value for value in node.operands[1:]
-                                               if isinstance(value, int)), _axis(name)))
+        axis = node.keywords.get(
+            "axis",
+            next((value for value in node.operands[1:] if isinstance(value, int)), _axis(name)),
+        )
         if axis is None or array.ndim == 0:
             return [_Operand(first, array.reshape(1, -1), lambda seed: seed.reshape(array.shape))]
         if not isinstance(axis, int):
             return None
-        return [_Operand(first, np.moveaxis(array, axis, -1),
-                         lambda seed: np.moveaxis(seed, -1, axis))]
+        return [
+            _Operand(first, np.moveaxis(array, axis, -1), lambda seed: np.moveaxis(seed, -1, axis))
+        ]
     if context == "matrix":
         square = array.ndim >= 2 and array.shape[-1] == array.shape[-2]
         return [_same(first, array)] if square else None
@@ -126,26 +130,39 @@ def _pair(rules, operands):
         return None
     arrays = [rules.numbers(value) for value in operands]
     shape = np.broadcast(*arrays).shape
-    return [_Operand(value, np.broadcast_to(array, shape), _gathered(array.shape))
-            for value, array in zip(operands, arrays)]
+    return [
+        _Operand(value, np.broadcast_to(array, shape), _gathered(array.shape))
+        for value, array in zip(operands, arrays)
+    ]
 
 
 def _gathered(shape):
     """Slopes of a common shape, added up where the operand was repeated."""
+
     def seed(slopes):
         extra = slopes.ndim - len(shape)
-        repeated = [axis + extra for axis, length in enumerate(shape)
-                    if length == 1 and slopes.shape[axis + extra] != 1]
+        repeated = [
+            axis + extra
+            for axis, length in enumerate(shape)
+            if length == 1 and slopes.shape[axis + extra] != 1
+        ]
         axes = tuple(range(extra)) + tuple(repeated)
         return slopes.sum(axis=axes, keepdims=True).reshape(shape)
+
     return seed
 
 
 def _product(rules, first, left, second, right):
     """The row and the column behind the largest element of a product of matrices."""
     node = rules.node
-    if left.ndim != 2 or right.ndim != 2 or any(node.keywords.get(word) for word in (
-            "transpose_a", "transpose_b", "adjoint_a", "adjoint_b")):
+    if (
+        left.ndim != 2
+        or right.ndim != 2
+        or any(
+            node.keywords.get(word)
+            for word in ("transpose_a", "transpose_b", "adjoint_a", "adjoint_b")
+        )
+    ):
         return None
     result = np.nan_to_num(np.abs(rules.numbers(node.output)))
     row, column = np.unravel_index(int(result.argmax()), result.shape)
@@ -159,5 +176,8 @@ def _product(rules, first, left, second, right):
         slopes = np.zeros(right.shape)
         slopes[:, column] = seed[0]
         return slopes
-    return [_Operand(first, left[row:row + 1], at_row),
-            _Operand(second, right[:, column][None], at_column)]
+
+    return [
+        _Operand(first, left[row : row + 1], at_row),
+        _Operand(second, right[:, column][None], at_column),
+    ]

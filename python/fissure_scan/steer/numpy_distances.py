@@ -15,9 +15,11 @@ from ..backends.numpy_backend import ordinary_asarray, plain
 def distances(node):
     """(label, distance, no gradients) of the failure regions of a node."""
     rule = _RULES.get(node.name)
-    operands = [ordinary_asarray(plain(value), dtype=np.float64) for value in node.operands
-                if isinstance(value, (np.ndarray, np.floating, float, int))
-                and not isinstance(value, bool)]
+    operands = [
+        ordinary_asarray(plain(value), dtype=np.float64)
+        for value in node.operands
+        if isinstance(value, (np.ndarray, np.floating, float, int)) and not isinstance(value, bool)
+    ]
     if rule is None or not operands or any(value.size == 0 for value in operands):
         return []
     try:
@@ -123,19 +125,47 @@ def _cast(node, operands):
     if dtype.kind not in "iu":
         return []
     info = np.iinfo(dtype)
-    return [("increase", float(info.max) + 1.0 - operands[0].max()),
-            ("decrease", operands[0].min() - float(info.min) + 1.0)]
+    return [
+        ("increase", float(info.max) + 1.0 - operands[0].max()),
+        ("decrease", operands[0].min() - float(info.min) + 1.0),
+    ]
 
 
 _RULES = {
-    "exp": _exp, "exp2": _exp, "expm1": _exp, "cosh": _exp, "sinh": _exp,
-    "log": _log, "log2": _log, "log10": _log, "log1p": _log1p, "sqrt": _sqrt,
-    "div": _div, "remainder": _div, "fmod": _div, "floor_divide": _div,
-    "reciprocal": _reciprocal, "pow": _pow, "square": _pow,
-    "acos": _unit, "asin": _unit, "atanh": _unit, "acosh": _acosh,
-    "matmul": _product, "prod": _product, "cumprod": _product, "einsum": _product,
-    "var": _spread, "std": _spread, "norm": _spread,
-    "solve": _matrix, "inverse": _matrix, "det": _matrix, "cholesky": _matrix,
-    "pinverse": _matrix, "lstsq": _matrix, "slogdet": _matrix,
+    "exp": _exp,
+    "exp2": _exp,
+    "expm1": _exp,
+    "cosh": _exp,
+    "sinh": _exp,
+    "log": _log,
+    "log2": _log,
+    "log10": _log,
+    "log1p": _log1p,
+    "sqrt": _sqrt,
+    "div": _div,
+    "remainder": _div,
+    "fmod": _div,
+    "floor_divide": _div,
+    "reciprocal": _reciprocal,
+    "pow": _pow,
+    "square": _pow,
+    "acos": _unit,
+    "asin": _unit,
+    "atanh": _unit,
+    "acosh": _acosh,
+    "matmul": _product,
+    "prod": _product,
+    "cumprod": _product,
+    "einsum": _product,
+    "var": _spread,
+    "std": _spread,
+    "norm": _spread,
+    "solve": _matrix,
+    "inverse": _matrix,
+    "det": _matrix,
+    "cholesky": _matrix,
+    "pinverse": _matrix,
+    "lstsq": _matrix,
+    "slogdet": _matrix,
     "cast": _cast,
 }

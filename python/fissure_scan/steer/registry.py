@@ -91,5 +91,6 @@ def saturates(name):
     if not known(name) or objective(name) in _STRUCTURAL:
         return False
     nonfinite, gradient = regions(name, "float32")
-    return not gradient and all(start * end > 0 and min(abs(start), abs(end)) >= _ABSURD
-                                for start, end in nonfinite)
+    return not gradient and all(
+        start * end > 0 and min(abs(start), abs(end)) >= _ABSURD for start, end in nonfinite
+    )

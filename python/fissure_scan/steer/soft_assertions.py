@@ -7,6 +7,7 @@ trained model takes their place by registering a provider that answers in the sa
 are taken *before* saturation: for `log(softmax(z))` they speak of the logits `z`.
 """
 
+from ..watch import operations
 from . import analytic, registry
 
 # Functions by name of a registry entry -> list of objects with `label` and `direction(values)`.
@@ -14,9 +15,6 @@ from . import analytic, registry
 _providers = []
 # The trained models of the scan, None without any.
 _learned = None
-
-# Functions that the source analysis announces, but that fail by magnitude alone: not steered toward.
-_PLAIN = {"mse_loss", "cast", "addmm", "baddbmm", "einsum", "outer", "addcmul"}
 
 
 def provide(provider):
@@ -50,7 +48,7 @@ def known(name):
 
 def arithmetic(name):
     """Fails by magnitude alone, as in every program: watched, not announced."""
-    return name in _PLAIN or registry.arithmetic(name)
+    return operations.has(name, "not steered") or registry.arithmetic(name)
 
 
 def announced(name):
@@ -67,11 +65,13 @@ def distances(node, trace):
     if node.library != "torch":
         return []
     for provider in _providers:
-        operand = next((value for value in node.inputs
-                        if getattr(value.dtype, "is_floating_point", False)), None)
+        operand = next(
+            (value for value in node.inputs if getattr(value.dtype, "is_floating_point", False)),
+            None,
+        )
         if operand is None:
             break
-        assertions = provider(registry.canonical(node.name), str(operand.dtype)[len("torch."):])
+        assertions = provider(registry.canonical(node.name), str(operand.dtype)[len("torch.") :])
         if assertions is not None:
             return [(assertion.label, assertion.direction(operand)) for assertion in assertions]
     if _learned is not None:

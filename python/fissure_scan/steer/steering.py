@@ -9,15 +9,16 @@ import math
 
 import numpy as np
 
+from ..watch import operations
 from . import learned_arrays, registry, soft_assertions
 from .analytic import intervals
 
-_LOOKED_THROUGH = {"reshape", "squeeze", "expand_dims", "getitem", "transpose", "swapaxes", "ravel",
-                   "gather", "take", "take_along_axis", "cast", "convert", "identity", "mean",
-                   "broadcast_to", "moveaxis", "stop_gradient", "boolean_mask", "flatten"}
-_LIMITS = {"float16": (65504.0, 6.1e-5, 2.0 ** -10), "bfloat16": (3.38e38, 1.2e-38, 2.0 ** -7),
-           "float32": (3.4028234663852886e38, 1.1754943508222875e-38, 2.0 ** -23),
-           "float64": (1.7976931348623157e308, 2.2250738585072014e-308, 2.0 ** -52)}
+_LIMITS = {
+    "float16": (65504.0, 6.1e-5, 2.0**-10),
+    "bfloat16": (3.38e38, 1.2e-38, 2.0**-7),
+    "float32": (3.4028234663852886e38, 1.1754943508222875e-38, 2.0**-23),
+    "float64": (1.7976931348623157e308, 2.2250738585072014e-308, 2.0**-52),
+}
 
 
 class _Rules:
@@ -61,7 +62,7 @@ class _Rules:
         """The node that made a value, looking through operations that only move elements."""
         node = self.trace.producer(value)
         for _ in range(8):
-            if node is None or node.name not in _LOOKED_THROUGH or not node.inputs:
+            if node is None or not operations.looked_through(node.name) or not node.inputs:
                 break
             node = self.trace.producer(node.inputs[0])
         return node
@@ -79,8 +80,11 @@ class _Rules:
         seed = np.zeros(numbers.shape)
         top = list(place)
         axis = axis % numbers.ndim
-        line = numbers[tuple(slice(None) if position == axis else index
-                             for position, index in enumerate(place))]
+        line = numbers[
+            tuple(
+                slice(None) if position == axis else index for position, index in enumerate(place)
+            )
+        ]
         top[axis] = int(np.argmax(line))
         seed[place] += 1.0
         seed[tuple(top)] -= 1.0
@@ -91,12 +95,14 @@ class _Rules:
         return -math.log(self.limits(value)[1]) + 17
 
     def exp_limit(self, value):
-        return registry.positive_limit("exp", self.backend.dtype_name(value),
-                                       math.log(self.limits(value)[0]))
+        return registry.positive_limit(
+            "exp", self.backend.dtype_name(value), math.log(self.limits(value)[0])
+        )
 
     def gap_limit(self, value):
-        return registry.positive_limit("softmax", self.backend.dtype_name(value),
-                                       self.underflow(value))
+        return registry.positive_limit(
+            "softmax", self.backend.dtype_name(value), self.underflow(value)
+        )
 
     def before_saturation(self, value):
         """Distances of a probability-like value to 0, on what it was computed from."""
@@ -124,11 +130,13 @@ class _Rules:
         digits = -math.log(self.limits(value)[2]) + 1.0
         numbers = self.numbers(value)
         if inner.name == "sigmoid":
-            return self.at_nearest("increase", value, digits - numbers, -1.0) + \
-                self.at_nearest("decrease", value, self.exp_limit(value) + numbers, 1.0)
+            return self.at_nearest("increase", value, digits - numbers, -1.0) + self.at_nearest(
+                "decrease", value, self.exp_limit(value) + numbers, 1.0
+            )
         if inner.name == "softmax":
-            return self.gap(inner, digits, "increase the gap of the logits") + \
-                self.gap(inner, self.gap_limit(value), "increase the gap further")
+            return self.gap(inner, digits, "increase the gap of the logits") + self.gap(
+                inner, self.gap_limit(value), "increase the gap further"
+            )
         if inner.name == "tanh":
             return self.at_nearest("increase", value, 10.0 - np.abs(numbers), -_sign(numbers))
         if inner.name == "exp":
@@ -174,28 +182,35 @@ class _Rules:
             numbers = self.numbers(base)
             if exponent > 1:
                 limit = self.limits(base)[0] ** (1.0 / exponent)
-                return self.at_nearest("away from zero", base, limit - np.abs(numbers),
-                                       -_sign(numbers))
+                return self.at_nearest(
+                    "away from zero", base, limit - np.abs(numbers), -_sign(numbers)
+                )
             if exponent < 0:
                 return self.at_nearest("toward zero", base, np.abs(numbers), _sign(numbers))
             return self.at_nearest("decrease", base, numbers, 1.0)
         if self.float(exponent):
             numbers = self.numbers(exponent)
-            return self.at_nearest("increase", exponent, 1e3 - numbers, -1.0) + \
-                self.at_nearest("decrease", exponent, 1e3 + numbers, 1.0)
+            return self.at_nearest("increase", exponent, 1e3 - numbers, -1.0) + self.at_nearest(
+                "decrease", exponent, 1e3 + numbers, 1.0
+            )
         return []
 
     def magnitude_of(self, value, label="away from zero"):
         numbers = self.numbers(value)
-        return self.at_nearest(label, value, self.limits(value)[0] - np.abs(numbers),
-                               -_sign(numbers))
+        return self.at_nearest(
+            label, value, self.limits(value)[0] - np.abs(numbers), -_sign(numbers)
+        )
 
     def result_magnitude(self, label="away from zero"):
         return self.magnitude_of(self.node.output, label) if self.float(self.node.output) else []
 
     def operand_magnitude(self):
-        return [answer for value in self.node.inputs[:2] if self.float(value)
-                for answer in self.magnitude_of(value)]
+        return [
+            answer
+            for value in self.node.inputs[:2]
+            if self.float(value)
+            for answer in self.magnitude_of(value)
+        ]
 
     def spread(self):
         """Variance, standard deviation and norms: failing where everything is equal or zero."""
@@ -209,8 +224,13 @@ class _Rules:
         if value is None or len(value.shape) != 2 or value.shape[0] != value.shape[1]:
             return []
         left, values, right = np.linalg.svd(self.numbers(value))
-        return [("toward a singular matrix", float(values[-1]),
-                 [(value, np.outer(left[:, -1], right[-1]))])]
+        return [
+            (
+                "toward a singular matrix",
+                float(values[-1]),
+                [(value, np.outer(left[:, -1], right[-1]))],
+            )
+        ]
 
     def lengths(self):
         found = []
@@ -224,23 +244,34 @@ class _Rules:
         return found
 
     def cast(self):
-        limits = self.backend.integer_limits(self.node.output) \
-            if self.node.output is not None else None
+        limits = (
+            self.backend.integer_limits(self.node.output) if self.node.output is not None else None
+        )
         value = self.node.inputs[0] if self.node.inputs else None
         if limits is None or not self.float(value):
             return []
         numbers = self.numbers(value)
-        return self.at_nearest("increase", value, limits[1] + 1.0 - numbers, -1.0) + \
-            self.at_nearest("decrease", value, numbers - limits[0] + 1.0, 1.0)
+        return self.at_nearest(
+            "increase", value, limits[1] + 1.0 - numbers, -1.0
+        ) + self.at_nearest("decrease", value, numbers - limits[0] + 1.0, 1.0)
 
 
 _BY_OBJECTIVE = {
-    "interval": _Rules.interval, "power": _Rules.power, "ratio": _Rules.ratio,
-    "origin": _Rules.spread, "norm": _Rules.spread, "spread": _Rules.spread,
-    "magnitude": _Rules.result_magnitude, "matmul": _Rules.result_magnitude,
-    "cancellation": _Rules.result_magnitude, "count": _Rules.result_magnitude,
-    "gap": _Rules.operand_magnitude, "mask": _Rules.operand_magnitude,
-    "conditioning": _Rules.matrix, "spectrum": _Rules.matrix, "cast": _Rules.cast,
+    "interval": _Rules.interval,
+    "power": _Rules.power,
+    "ratio": _Rules.ratio,
+    "origin": _Rules.spread,
+    "norm": _Rules.spread,
+    "spread": _Rules.spread,
+    "magnitude": _Rules.result_magnitude,
+    "matmul": _Rules.result_magnitude,
+    "cancellation": _Rules.result_magnitude,
+    "count": _Rules.result_magnitude,
+    "gap": _Rules.operand_magnitude,
+    "mask": _Rules.operand_magnitude,
+    "conditioning": _Rules.matrix,
+    "spectrum": _Rules.matrix,
+    "cast": _Rules.cast,
 }
 _BY_NAME = {"cosine_similarity": _Rules.lengths, "normalize": _Rules.lengths, "det": _Rules.matrix}
 
@@ -253,8 +284,9 @@ def distances(backend, node, trace):
             found = learned_arrays.distances(soft_assertions.learned(), rules)
         if found is not None:
             return found
-    rule = _BY_NAME.get(registry.canonical(node.name)) or \
-        _BY_OBJECTIVE.get(registry.objective(node.name))
+    rule = _BY_NAME.get(registry.canonical(node.name)) or _BY_OBJECTIVE.get(
+        registry.objective(node.name)
+    )
     if rule is None:
         return []
     try:
@@ -271,8 +303,11 @@ def slope_may_fail(backend, node):
     if objective is None or not backend.is_float(node.output):
         return False
     if objective in ("norm", "spread", "power", "origin", "ratio"):
-        return any(bool((backend.numbers(value) == 0.0).any()) for value in node.inputs + [node.output]
-                   if backend.is_float(value))
+        return any(
+            bool((backend.numbers(value) == 0.0).any())
+            for value in node.inputs + [node.output]
+            if backend.is_float(value)
+        )
     for value in node.inputs[:2]:
         if not backend.is_float(value):
             continue

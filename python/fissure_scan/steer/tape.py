@@ -17,6 +17,7 @@ def pull(trace, seeds):
     (node, outputs' cotangents, (operand, cotangent) pairs) of every node on the way.
     """
     from ..backends import library as backends
+
     held = {}
     for value, cotangent in seeds:
         _add(held, value, cotangent)
@@ -41,7 +42,9 @@ def gradients(trace, known, seeds):
             key = known.get(id(value))
             if key is not None and tuple(cotangent.shape) == tuple(value.shape):
                 found[key] = found.get(key, 0.0) + np.nan_to_num(
-                    cotangent.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+                    cotangent.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0
+                )
+
     arrived(seeds)
     for _, _, pairs in pull(trace, seeds):
         arrived(pairs)
@@ -52,8 +55,9 @@ def first_bad(trace, loss):
     """The operation whose derivative turned a finite gradient of the loss into a NaN or Inf."""
     one = np.ones(tuple(loss.shape), dtype=np.float32)
     for node, parts, pairs in pull(trace, [(loss, one)]):
-        if all(part is None or bool(np.isfinite(part).all()) for part in parts) and \
-                any(not bool(np.isfinite(cotangent).all()) for _, cotangent in pairs):
+        if all(part is None or bool(np.isfinite(part).all()) for part in parts) and any(
+            not bool(np.isfinite(cotangent).all()) for _, cotangent in pairs
+        ):
             return node
     return None
 

@@ -6,12 +6,14 @@ class Archive(dict):
 
     def __init__(self, opened, monitor, frame):
         from ..backends import numpy_backend
+
         super().__init__()
         for part, name in enumerate(opened.files):
             value = numpy_backend.traced(opened[name])
             if hasattr(value, "shape") and getattr(value, "fissure_traced", False):
-                value = monitor.created(numpy_backend.BACKEND, "load", (), {}, value, frame, part,
-                                        name)
+                value = monitor.created(
+                    numpy_backend.BACKEND, "load", (), {}, value, frame, part, name
+                )
             self[name] = value
         self.files = list(opened.files)
         opened.close()

@@ -13,8 +13,8 @@ import torch
 class GradientWatch:
     def __init__(self, monitor):
         self.monitor = monitor
-        self.finite = {}            # id of tensor -> its gradient is finite
-        self.consumers = {}         # id of tensor -> nodes that use it
+        self.finite = {}  # id of tensor -> its gradient is finite
+        self.consumers = {}  # id of tensor -> nodes that use it
         self.hooked = set()
         self.first_bad = None
         self.reported = False
@@ -41,6 +41,7 @@ class GradientWatch:
                 self.finite[identity] = good
             if not good and self.first_bad is None:
                 self.first_bad = identity
+
         try:
             tensor.register_hook(seen)
         except RuntimeError:
@@ -55,14 +56,22 @@ class GradientWatch:
         if self.monitor.trace.failures:
             # The forward pass failed first; the gradient only passes it on.
             return
-        candidates = [node for node in self.consumers.get(self.first_bad, [])
-                      if node.output is not None and self.finite.get(id(node.output), True)]
+        candidates = [
+            node
+            for node in self.consumers.get(self.first_bad, [])
+            if node.output is not None and self.finite.get(id(node.output), True)
+        ]
         if not candidates:
             return
         blamed = candidates[-1]
         from ..steer import soft_assertions
+
         for node in candidates:
             if soft_assertions.announced(node.name):
                 blamed = node
-        self.monitor.fail(backend, "gradient_nonfinite", blamed,
-                          "the value of %s is finite, its gradient is not" % blamed.name)
+        self.monitor.fail(
+            backend,
+            "gradient_nonfinite",
+            blamed,
+            "the value of %s is finite, its gradient is not" % blamed.name,
+        )

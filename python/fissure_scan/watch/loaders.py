@@ -9,6 +9,7 @@ _PATIENCE = 4000
 def install(patches, monitor, torch_mode):
     """Batches of `DataLoader` and tensors of `torch.load` become inputs."""
     import torch
+
     backend = torch_mode.backend
     iterator = torch.utils.data.dataloader._BaseDataLoaderIter
     original = iterator.__next__
@@ -25,6 +26,7 @@ def install(patches, monitor, torch_mode):
         if frame is None or not direct:
             return batch
         return _entered(monitor, backend, batch, frame, [0])
+
     patches.set(iterator, "__next__", next_batch)
 
     original_load = torch.load
@@ -35,6 +37,7 @@ def install(patches, monitor, torch_mode):
         if frame is None or not direct or not monitor.active:
             return value
         return _loaded(monitor, backend, value, frame)
+
     patches.set(torch, "load", load)
 
 
@@ -45,8 +48,9 @@ def _entered(monitor, backend, batch, frame, position):
         # A named tuple is made from its fields.
         return type(batch)(*parts) if hasattr(batch, "_fields") else type(batch)(parts)
     if isinstance(batch, dict):
-        return dict((key, _entered(monitor, backend, item, frame, position))
-                    for key, item in batch.items())
+        return dict(
+            (key, _entered(monitor, backend, item, frame, position)) for key, item in batch.items()
+        )
     if not backend.is_array(batch):
         return batch
     position[0] += 1
@@ -78,14 +82,24 @@ def _loaded(monitor, backend, value, frame):
     if isinstance(value, collections.OrderedDict):
         return value
     if isinstance(value, dict):
-        if any("state_dict" in str(key) or str(key).endswith((".weight", ".bias"))
-               for key in value):
+        if any(
+            "state_dict" in str(key) or str(key).endswith((".weight", ".bias")) for key in value
+        ):
             return value
-        return dict((key, monitor.created(backend, "load", (), {}, item, frame, part, str(key))
-                     if backend.is_float(item) else item)
-                    for part, (key, item) in enumerate(value.items()))
+        return dict(
+            (
+                key,
+                monitor.created(backend, "load", (), {}, item, frame, part, str(key))
+                if backend.is_float(item)
+                else item,
+            )
+            for part, (key, item) in enumerate(value.items())
+        )
     if type(value) in (list, tuple):
-        return type(value)(monitor.created(backend, "load", (), {}, item, frame, part)
-                           if backend.is_float(item) else item
-                           for part, item in enumerate(value))
+        return type(value)(
+            monitor.created(backend, "load", (), {}, item, frame, part)
+            if backend.is_float(item)
+            else item
+            for part, item in enumerate(value)
+        )
     return value

@@ -4,12 +4,12 @@ A `Monitor` lives for one run. The torch mode and the traced NumPy array report 
 it; it records, overrides inputs, and asks the oracles.
 """
 
-from . import sources
+from . import refused, sources
 from ..backends import math_backend
 from ..judge import oracles
 from ..steer import registry, soft_assertions
 from .monitor_tools import flatten
-from .trace import Failure, InputInfo, Node, Site, Trace
+from .trace import Failure, InputInfo, Node, Site, Trace, version_of
 from .users import local_name, weight_name
 
 
@@ -20,24 +20,40 @@ class StopRun(BaseException):
 class Policy:
     """How one run is to be made."""
 
-    def __init__(self, overrides=None, connect=False, aim_sites=None, stop_after=None,
-                 watch_gradients=False, shadow=None, time_limit=5.0, node_limit=4000,
-                 backward_limit=None, real=False, settle=False):
+    def __init__(
+        self,
+        overrides=None,
+        connect=False,
+        aim_sites=None,
+        stop_after=None,
+        watch_gradients=False,
+        shadow=None,
+        time_limit=5.0,
+        node_limit=4000,
+        backward_limit=None,
+        real=False,
+    ):
         self.overrides = overrides or {}
-        self.connect = connect                # inputs become leaves that autograd reaches
-        self.aim_sites = aim_sites            # sites whose soft assertions are differentiated
-        self.stop_after = stop_after          # stop after so many operations
+        self.connect = connect  # inputs become leaves that autograd reaches
+        self.aim_sites = aim_sites  # sites whose soft assertions are differentiated
+        self.stop_after = stop_after  # stop after so many operations
         self.watch_gradients = watch_gradients
-        self.shadow = shadow                  # a Shadow, or None
+        self.shadow = shadow  # a Shadow, or None
         self.time_limit = time_limit
         self.node_limit = node_limit
         self.backward_limit = backward_limit  # stop after so many backward passes
-        self.real = real                      # the program itself, not its recorded steps
-        self.settle = settle                  # stop when a long run passes no new operation
+        self.real = real  # the program itself, not its recorded steps
 
 
 # Recording stops when the kept tensors reach about this size.
 KEPT_BYTES = 1 << 30
+
+
+def tests(outputs):
+    """Is the result an answer about the values (`isnan`, a comparison) and not made of them?"""
+    return bool(outputs) and all(
+        str(getattr(value, "dtype", "")) in ("bool", "torch.bool") for value in outputs
+    )
 
 
 def _same(backend, value, own):
@@ -55,29 +71,31 @@ class Monitor:
         self.settings = settings
         self.trace = Trace()
         self.active = not settings.regions
-        self.slots = {}             # creation place -> input key
-        self.known = {}             # id -> input key of arrays that are inputs
-        self.derived = set()        # ids of arrays made by recorded operations
-        self.bad = set()            # ids of arrays with NaN or Inf
-        self.chosen = set()         # of these, the infinities that the program put there itself
+        self.slots = {}  # creation place -> input key
+        self.known = {}  # id -> input key of arrays that are inputs
+        self.derived = set()  # ids of arrays made by recorded operations
+        self.bad = set()  # ids of arrays with NaN or Inf
+        self.chosen = set()  # of these, the infinities that the program put there itself
         self.weights = 0
         self.entering = 0
         self.gradient_watch = None
         self.kept_bytes = 0
-        self.taken = {}             # id of a number -> (number, the tensor that item() took it from)
-        self.loaders = {}           # place of a loop over a loader -> its number
-        self.fetching = 0           # a loader makes a batch: what it reads is no input of its own
-        self.own_autocast = False   # the runtime itself enters autocast, not the program
-        self.journal = None         # see run/journal.py
-        self.widen = False          # arguments of a target function are passed in float64
-        self.assigned = []          # (backend, array, its own values) that overrides replaced
+        self.taken = {}  # id of a number -> (number, the tensor that item() took it from)
+        self.loaders = {}  # place of a loop over a loader -> its number
+        self.fetching = 0  # a loader makes a batch: what it reads is no input of its own
+        self.own_autocast = False  # the runtime itself enters autocast, not the program
+        self.journal = None  # see run/journal.py
+        self.widen = False  # arguments of a target function are passed in float64
+        self.assigned = []  # (backend, array, its own values) that overrides replaced
+        self.raised = None  # (exception, failure) of linear algebra that refused a computed matrix
 
     # Inputs ------------------------------------------------------------------------------------
 
     def created(self, backend, name, arguments, keywords, value, frame, part=0, called=None):
         """A source call in the user's code made `value`; returns what the program gets."""
         if self.settings.resize is not None and not (
-                backend.is_float(value) and backend.is_weight(value)):
+            backend.is_float(value) and backend.is_weight(value)
+        ):
             self.active = False
             value = self.settings.resize.cut(value)
             self.active = True
@@ -90,8 +108,9 @@ class Monitor:
         if key is None:
             key = "source:%d" % len(self.slots)
             self.slots[place] = key
-        value = self._enter(backend, key, "source", name, arguments, keywords, value, frame,
-                            called=called)
+        value = self._enter(
+            backend, key, "source", name, arguments, keywords, value, frame, called=called
+        )
         self.derived.add(id(value))
         self.trace.keep.append(value)
         return value
@@ -100,21 +119,42 @@ class Monitor:
         """A tensor of a loader's batch, made where nobody watched; all batches share the input."""
         place = (frame.f_code.co_filename, frame.f_lineno)
         number = self.loaders.setdefault(place, len(self.loaders))
-        value = self._enter(backend, "batch:%d:%d" % (number, position), "batch", "DataLoader", (),
-                            {}, value, frame, position)
+        value = self._enter(
+            backend,
+            "batch:%d:%d" % (number, position),
+            "batch",
+            "DataLoader",
+            (),
+            {},
+            value,
+            frame,
+            position,
+        )
         self.derived.add(id(value))
         self.trace.keep.append(value)
         return value
 
-    def _enter(self, backend, key, kind, name, arguments, keywords, value, frame, position=None,
-               called=None):
+    def _enter(
+        self,
+        backend,
+        key,
+        kind,
+        name,
+        arguments,
+        keywords,
+        value,
+        frame,
+        position=None,
+        called=None,
+    ):
         trace = self.trace
         if key not in trace.inputs and key in self.settings.infos:
             trace.inputs[key] = self.settings.infos[key]
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, why, frozen = sources.source_range(
-                name, arguments, keywords, backend.statistics(value), value)
+                name, arguments, keywords, backend.statistics(value), value
+            )
             given = called or self.users.target_name(file, line)
             if position is not None:
                 parts = (given or "").split(",")
@@ -124,8 +164,9 @@ class Monitor:
                 why = "made with requires_grad"
             if kind == "entering":
                 given = local_name(frame, value) or given
-            info = InputInfo(key, kind, given or name, name, file, line, backend.copy(value),
-                             low, high, why)
+            info = InputInfo(
+                key, kind, given or name, name, file, line, backend.copy(value), low, high, why
+            )
             info.frozen = bool(frozen)
             info.library = backend.library
             if frozen:
@@ -133,8 +174,9 @@ class Monitor:
             trace.inputs[key] = info
         info = trace.inputs[key]
         override = self.policy.overrides.get(key)
-        if override is not None or (self.policy.connect and not info.frozen
-                                    and backend.is_float(value)):
+        if override is not None or (
+            self.policy.connect and not info.frozen and backend.is_float(value)
+        ):
             chosen = value if override is None else override
             replaced = backend.replace(value, chosen, self, key)
             if replaced is not None:
@@ -153,8 +195,11 @@ class Monitor:
             return
         self.trace.keep.append(value)
         self.derived.add(id(value))
-        if frame is None or self.fetching or \
-                not (backend.is_float(value) or sources.is_bytes(value)):
+        if (
+            frame is None
+            or self.fetching
+            or not (backend.is_float(value) or sources.is_bytes(value))
+        ):
             return
         if not backend.is_array(value):
             # A NumPy scalar: a number of the program, not data that enters it.
@@ -172,14 +217,27 @@ class Monitor:
             trace.inputs[key] = self.settings.infos[key]
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
-            low, high, reason, _ = sources.source_range("data", (), {}, backend.statistics(value),
-                                                        value)
-            name = local_name(frame, value) or weight_name(frame, value) or \
-                backend.given_name(value) or key.replace(":", "_")
+            low, high, reason, _ = sources.source_range(
+                "data", (), {}, backend.statistics(value), value
+            )
+            name = (
+                local_name(frame, value)
+                or weight_name(frame, value)
+                or backend.given_name(value)
+                or key.replace(":", "_")
+            )
             trace.inputs[key] = InputInfo(
-                key, kind, name, why, file, line, backend.copy(value),
-                None if kind == "weight" else low, None if kind == "weight" else high,
-                why if kind == "weight" else reason)
+                key,
+                kind,
+                name,
+                why,
+                file,
+                line,
+                backend.copy(value),
+                None if kind == "weight" else low,
+                None if kind == "weight" else high,
+                why if kind == "weight" else reason,
+            )
             trace.inputs[key].library = backend.library
         info = trace.inputs[key]
         if kind == "entering" and not info.frozen and not _same(backend, value, info.value):
@@ -220,26 +278,41 @@ class Monitor:
         prepared = shadow.before(backend, arguments, keywords) if shadow is not None else None
         if self.journal is not None:
             self.journal.place(frame.f_code.co_filename, frame.f_lineno, name, frame.f_code.co_name)
-        output = call()
+        try:
+            output = call()
+        except Exception as error:
+            refused.note(self, backend, (name, function, arguments, keywords), inputs, frame, error)
+            raise
         trace.operations += 1
         operands = arguments
         if swapped and len(arguments) == 2:
             operands = (arguments[1], arguments[0])
         site = Site(frame.f_code.co_filename, frame.f_lineno, name, frame.f_code.co_name)
-        node = Node(trace.operations, name, function, original, keywords, operands, inputs, site,
-                    backend.library)
+        node = Node(
+            trace.operations,
+            name,
+            function,
+            original,
+            keywords,
+            operands,
+            inputs,
+            site,
+            backend.library,
+        )
         outputs = flatten(output if isinstance(output, (tuple, list)) else (output,), [])
         node.output = outputs[0] if outputs else None
         node.outputs = outputs
         if backend.library == "torch" and node.output is not None:
-            node.version = node.output._version
+            node.version = version_of(node.output)
+            node.operand_versions = tuple(map(version_of, inputs))
         # Tensors are kept so that their identities stay unique; a long run cannot keep them all.
         keep = len(trace.nodes) < self.policy.node_limit and self.kept_bytes < KEPT_BYTES
         self._judge(backend, node, outputs, bad_before, in_place)
-        for value in inputs:
-            producer = trace.producers.get(id(value))
-            if producer is not None and producer is not node:
-                producer.consumed = True
+        if not tests(outputs):
+            for value in inputs:
+                producer = trace.producers.get(id(value))
+                if producer is not None and producer is not node:
+                    producer.consumed = True
         if keep:
             trace.nodes.append(node)
             for value in outputs:
@@ -258,6 +331,11 @@ class Monitor:
             raise StopRun()
         return output
 
+    def ended_by(self, error):
+        """The program ended with an exception that it did not catch."""
+        if self.raised is not None and self.raised[0] is error:
+            self.trace.failures.append(self.raised[1])
+
     def _judge(self, backend, node, outputs, bad_before, in_place):
         bad_output = False
         for value in outputs:
@@ -269,19 +347,24 @@ class Monitor:
                     self.bad.discard(id(value))
         node.output_bad = bad_output
         if self.bad:
-            node.inputs_bad = (bad_before if in_place
-                               else any(id(value) in self.bad for value in node.inputs))
+            node.inputs_bad = (
+                bad_before if in_place else any(id(value) in self.bad for value in node.inputs)
+            )
         if bad_output and not in_place:
             # The flag follows objects; a view of a spoiled tensor is a new object.
-            node.inputs_bad = any(backend.is_float(value) and not backend.finite(value)
-                                  for value in node.inputs)
+            node.inputs_bad = any(
+                backend.is_float(value) and not backend.finite(value) for value in node.inputs
+            )
         elif bad_output:
             node.inputs_bad = bad_before
         if bad_output:
             self._chosen(backend, node, outputs)
         for oracle in oracles.AT_OPERATION:
-            detail = oracle.check(backend, node) \
-                if registry.oracle_applies(node.name, oracle.name) else None
+            detail = (
+                oracle.check(backend, node)
+                if registry.oracle_applies(node.name, oracle.name)
+                else None
+            )
             if detail:
                 self.fail(backend, oracle.name, node, detail)
                 break
@@ -293,8 +376,9 @@ class Monitor:
             if oracles.writes_nonfinite(node):
                 self.chosen.update(id(value) for value in outputs)
             return
-        spoiled = [value for value in node.inputs
-                   if backend.is_float(value) and not backend.finite(value)]
+        spoiled = [
+            value for value in node.inputs if backend.is_float(value) and not backend.finite(value)
+        ]
         if not spoiled or not all(id(value) in self.chosen for value in spoiled):
             return
         if any(backend.has_nan(value) for value in outputs):
@@ -309,9 +393,18 @@ class Monitor:
         domain = oracle == "nonfinite" and not oracles.finite_when_wider(backend, node)
         copies = tuple(backend.snapshot(value) for value in node.arguments)
         keywords = dict((key, backend.snapshot(value)) for key, value in node.keywords.items())
-        trace.failures.append(Failure(oracle, node, detail, copies, keywords,
-                                      backend.snapshot(node.output), domain,
-                                      max(trace.optimizer_steps, trace.backward_calls)))
+        trace.failures.append(
+            Failure(
+                oracle,
+                node,
+                detail,
+                copies,
+                keywords,
+                backend.snapshot(node.output),
+                domain,
+                max(trace.optimizer_steps, trace.backward_calls),
+            )
+        )
         if oracle == "nonfinite":
             self._absorbed(backend, node, trace.failures[-1])
 
@@ -348,10 +441,15 @@ class Monitor:
         """Plain numbers raise where arrays give Inf: a division in the user's own line."""
         if file is None or not self.active:
             return
-        node = Node(self.trace.operations, "div", None, (), {}, (), [], Site(file, line, "div"),
-                    "math")
-        self.fail(math_backend.BACKEND, "nonfinite", node,
-                  "a division of plain numbers raises ZeroDivisionError")
+        node = Node(
+            self.trace.operations, "div", None, (), {}, (), [], Site(file, line, "div"), "math"
+        )
+        self.fail(
+            math_backend.BACKEND,
+            "nonfinite",
+            node,
+            "a division of plain numbers raises ZeroDivisionError",
+        )
 
     # Regions -----------------------------------------------------------------------------------
 

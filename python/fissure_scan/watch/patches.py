@@ -5,21 +5,22 @@ import builtins
 import sys
 import types
 
-from . import loaders
+from . import loaders, operations
 from ..backends import math_backend
 from ..steer import soft_assertions
 from .archive import Archive
 
 
-_NUMPY_SOURCES = ("array", "asarray", "zeros", "ones", "full", "linspace", "arange", "eye",
-                  "load", "loadtxt", "genfromtxt", "fromfile", "frombuffer")
-_NUMPY_RANDOM = ("rand", "randn", "random", "random_sample", "normal", "uniform", "standard_normal",
-                 "exponential", "poisson", "gamma", "beta", "dirichlet", "sample", "randint",
-                 "integers")
 # Modules that read images, and the functions that give an array.
-_IMAGE_READERS = {"cv2": ("imread", "imdecode"), "imageio": ("imread",), "imageio.v2": ("imread",),
-                  "imageio.v3": ("imread",), "skimage.io": ("imread",),
-                  "matplotlib.image": ("imread",), "matplotlib.pyplot": ("imread",)}
+_IMAGE_READERS = {
+    "cv2": ("imread", "imdecode"),
+    "imageio": ("imread",),
+    "imageio.v2": ("imread",),
+    "imageio.v3": ("imread",),
+    "skimage.io": ("imread",),
+    "matplotlib.image": ("imread",),
+    "matplotlib.pyplot": ("imread",),
+}
 
 
 class InputRequested(Exception):
@@ -49,6 +50,7 @@ def install(monitor, torch_mode):
 
     def no_input(prompt=""):
         raise InputRequested("the program asks for input(%r)" % (prompt,))
+
     patches.set(builtins, "input", no_input)
     if "numpy" in sys.modules:
         _numpy(patches, monitor)
@@ -64,7 +66,10 @@ def install(monitor, torch_mode):
 
 def late_modules():
     """Modules that a run may bring in and that are changed only from the next run on."""
-    return tuple(name in sys.modules for name in ["torch", "numpy", "jax", "tensorflow"] + sorted(_IMAGE_READERS))
+    return tuple(
+        name in sys.modules
+        for name in ["torch", "numpy", "jax", "tensorflow"] + sorted(_IMAGE_READERS)
+    )
 
 
 def _plots(patches):
@@ -89,14 +94,26 @@ def _numpy(patches, monitor):
     import numpy
     from ..backends import numpy_backend
 
+    def quietly(function, *arguments, **keywords):
+        # Compiled code calls other sources (a Dirichlet draw begins with zeros) without a frame of
+        # its own: they are no inputs.
+        active, monitor.active = monitor.active, False
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            monitor.active = active
+
     def wrap(owner, name):
         original = getattr(owner, name, None)
         if original is None:
             return
 
         def source(*arguments, **keywords):
-            result = original(*numpy_backend.plain(arguments), **numpy_backend.plain(keywords))
+            result = quietly(
+                original, *numpy_backend.plain(arguments), **numpy_backend.plain(keywords)
+            )
             return made(name, arguments, keywords, result, 2)
+
         source.__name__ = name
         source.__doc__ = getattr(original, "__doc__", None)
         patches.set(owner, name, source)
@@ -112,8 +129,11 @@ def _numpy(patches, monitor):
         frame, direct, _ = monitor.users.locate(depth + 1)
         if frame is None or not direct:
             return result
-        if name in ("array", "asarray") and arguments and getattr(
-                arguments[0], "fissure_traced", False):
+        if (
+            name in ("array", "asarray")
+            and arguments
+            and getattr(arguments[0], "fissure_traced", False)
+        ):
             # A copy of something known: what it is made of stays the input.
             copied = numpy_backend.traced(numpy_backend.ordinary_asarray(result))
             if arguments[0].dtype.kind == "f" and copied.dtype.kind in "iu":
@@ -124,38 +144,69 @@ def _numpy(patches, monitor):
         value = numpy_backend.traced(numpy_backend.ordinary_asarray(result))
         return monitor.created(numpy_backend.BACKEND, name, arguments, keywords, value, frame)
 
-    for name in _NUMPY_SOURCES:
+    for name in operations.numpy_sources("numpy"):
         wrap(numpy, name)
-    for name in _NUMPY_RANDOM:
+    for name in operations.numpy_sources("numpy.random"):
         wrap(numpy.random, name)
     for module, functions in _IMAGE_READERS.items():
         for name in functions:
             wrap(sys.modules.get(module), name)
 
+    def picks(name, original):
+        def pick(*arguments, **keywords):
+            result = quietly(
+                original, *numpy_backend.plain(arguments), **numpy_backend.plain(keywords)
+            )
+            if any(getattr(value, "fissure_traced", False) for value in arguments):
+                return numpy_backend.traced(numpy_backend.ordinary_asarray(result))
+            return result
+
+        return pick
+
+    for name in operations.picks():
+        patches.set(numpy.random, name, picks(name, getattr(numpy.random, name)))
+
+    def drawing(owner):
+        """A class like `owner` whose draws are inputs."""
+
+        def method(name):
+            plain_method = getattr(owner, name)
+
+            def draw(self, *arguments, **keywords):
+                result = quietly(
+                    plain_method,
+                    self,
+                    *numpy_backend.plain(arguments),
+                    **numpy_backend.plain(keywords),
+                )
+                return made(name, arguments, keywords, result, 2)
+
+            return draw
+
+        class Kind(type(owner)):
+            def __instancecheck__(cls, value):
+                return isinstance(value, owner)
+
+        methods = dict(
+            (name, method(name))
+            for name in operations.numpy_sources("numpy.random")
+            if hasattr(owner, name)
+        )
+        for name in operations.picks():
+            methods[name] = picks(name, getattr(owner, name))
+        methods["__module__"] = owner.__module__
+        return Kind(owner.__name__, (owner,), methods)
+
     original_rng = numpy.random.default_rng
-
-    class TracedGenerator(numpy.random.Generator):
-        pass
-
-    def method(name):
-        plain_method = getattr(numpy.random.Generator, name)
-
-        def draw(self, *arguments, **keywords):
-            result = plain_method(self, *arguments, **keywords)
-            return made(name, arguments, keywords, result, 2)
-        return draw
-    for name in _NUMPY_RANDOM:
-        if hasattr(numpy.random.Generator, name):
-            setattr(TracedGenerator, name, method(name))
+    traced_generator = drawing(numpy.random.Generator)
 
     def default_rng(*arguments, **keywords):
         # Seeding computes with arrays of its own.
-        active, monitor.active = monitor.active, False
-        try:
-            return TracedGenerator(original_rng(*arguments, **keywords).bit_generator)
-        finally:
-            monitor.active = active
+        made_anew = quietly(original_rng, *arguments, **keywords)
+        return traced_generator(made_anew.bit_generator)
+
     patches.set(numpy.random, "default_rng", default_rng)
+    patches.set(numpy.random, "RandomState", drawing(numpy.random.RandomState))
 
 
 def _torch(patches, monitor, torch_mode):
@@ -174,6 +225,7 @@ def _torch(patches, monitor, torch_mode):
         if frame is not None and direct:
             return monitor.created(torch_mode.backend, "from_numpy", (), {}, value, frame)
         return value
+
     patches.set(torch, "from_numpy", from_numpy)
     loaders.install(patches, monitor, torch_mode)
     _compiled(patches, monitor, torch)
@@ -197,6 +249,7 @@ def _torch(patches, monitor, torch_mode):
             monitor.trace.inputs[key].frozen = True
             monitor.trace.inputs[key].why = "the initial value of a parameter"
         return original_new(cls, data, requires_grad)
+
     parameter.__new__ = staticmethod(new)
     patches._undo.append((parameter, "__new__", original_new))
 
@@ -212,6 +265,7 @@ def _torch(patches, monitor, torch_mode):
         original_init(self, *arguments, **keywords)
         if self.batch_size is not None and self.batch_size > 1 and not self.drop_last:
             monitor.trace.short_batches = True
+
     patches.set(loader, "__init__", init)
 
     _autocast(patches, monitor, torch)
@@ -219,6 +273,7 @@ def _torch(patches, monitor, torch_mode):
     if not getattr(optimizer, "_fissure_counts", False):
         try:
             from torch.optim.optimizer import register_optimizer_step_post_hook
+
             register_optimizer_step_post_hook(_count_step)
             optimizer._fissure_counts = True
         except ImportError:
@@ -238,6 +293,7 @@ def _autocast(patches, monitor, torch):
         if monitor.users.locate(2)[0] is not None and not monitor.own_autocast:
             chosen = dtype or (torch.float16 if device_type == "cuda" else torch.bfloat16)
             monitor.trace.autocasts.append((device_type, str(chosen).replace("torch.", "")))
+
     patches.set(context, "__init__", init)
 
 
@@ -247,6 +303,7 @@ _CUDA = []
 
 def _compiled(patches, monitor, torch):
     """Compiled code would run where nobody watches; as ordinary Python it computes the same."""
+
     def as_it_is(model=None, *arguments, **keywords):
         if model is None:
             return lambda function: function
@@ -267,6 +324,7 @@ def _compiled(patches, monitor, torch):
     def load(*arguments, **keywords):
         monitor.trace.unseen.append("what is inside a model that torch.jit.load brings in")
         return original(*arguments, **keywords)
+
     patches.set(torch.jit, "load", load)
 
 
@@ -278,14 +336,19 @@ def _count_step(optimizer, arguments, keywords):
 def _regions(monitor):
     """`from fissure import start_fuzz, end_fuzz`, and the import that users of Soft Assertion
     Fuzzer already have in their files."""
+
     def start_fuzz(*arguments, **keywords):
         monitor.start_region()
 
     def end_fuzz(*arguments, **keywords):
         monitor.end_region()
 
-    for path in ("fissure", "softassertion", "softassertion.analysis",
-                 "softassertion.analysis.boundary_tracer"):
+    for path in (
+        "fissure",
+        "softassertion",
+        "softassertion.analysis",
+        "softassertion.analysis.boundary_tracer",
+    ):
         module = types.ModuleType(path)
         module.__path__ = []
         module.start_fuzz = start_fuzz
@@ -296,5 +359,6 @@ def _regions(monitor):
     ours.reference = lambda *_arguments, **_keywords: lambda marked: marked
     ours.fuzz = ours.scan = lambda *_arguments, **_keywords: None
     sys.modules["softassertion"].analysis = sys.modules["softassertion.analysis"]
-    sys.modules["softassertion.analysis"].boundary_tracer = \
-        sys.modules["softassertion.analysis.boundary_tracer"]
+    sys.modules["softassertion.analysis"].boundary_tracer = sys.modules[
+        "softassertion.analysis.boundary_tracer"
+    ]

@@ -1,34 +1,6 @@
 """Which calls create inputs, and the range that follows from the call."""
 
-# name -> (low, high, why); None is unbounded.
-RANDOM = {
-    "rand": (0.0, 1.0, "rand draws from [0, 1)"),
-    "rand_like": (0.0, 1.0, "rand draws from [0, 1)"),
-    "random": (0.0, 1.0, "random draws from [0, 1)"),
-    "random_sample": (0.0, 1.0, "random draws from [0, 1)"),
-    "bernoulli": (0.0, 1.0, "a 0/1 draw"),
-    "randn": (None, None, "a normal draw is unbounded"),
-    "randn_like": (None, None, "a normal draw is unbounded"),
-    "normal": (None, None, "a normal draw is unbounded"),
-    "standard_normal": (None, None, "a normal draw is unbounded"),
-    "exponential": (0.0, None, "an exponential draw is not negative"),
-    "poisson": (0.0, None, "a count is not negative"),
-    "gamma": (0.0, None, "a gamma draw is not negative"),
-    "dirichlet": (0.0, 1.0, "a Dirichlet draw is a distribution"),
-    "beta": (0.0, 1.0, "a beta draw lies in [0, 1]"),
-}
-LITERAL = {"tensor", "array", "asarray", "as_tensor", "from_numpy"}
-CONSTANT = {"zeros", "ones", "full", "eye", "arange", "linspace", "logspace", "zeros_like",
-            "ones_like", "full_like", "empty", "empty_like", "range", "new_zeros", "new_ones",
-            "new_full", "new_tensor", "new_empty", "tril", "triu"}
-INTEGER = {"randint", "randperm", "multinomial", "integers", "randint_like", "permutation",
-           "choice"}
-# Fills that initialise a tensor in place; they are not uses of it.
-FILLS = {"normal", "uniform", "zero", "fill", "copy", "exponential", "random", "trunc_normal",
-         "kaiming_uniform", "kaiming_normal", "xavier_uniform", "xavier_normal", "constant",
-         "orthogonal", "ones", "zeros", "eye", "dirac", "sparse", "requires_grad", "detach"}
-
-IS_SOURCE = set(RANDOM) | LITERAL | CONSTANT
+from . import operations
 
 
 # A grid this fine is no accident: v * 255 is whole for every element.
@@ -48,16 +20,28 @@ def image_range(value, minimum, maximum, whole, count):
     if maximum <= 1.0 and not whole and _on_grid(value):
         return 0.0, 1.0, "an image scaled to [0, 1]"
     shape = tuple(value.shape)
-    if whole and 1.0 < maximum <= 255.0 and len(shape) >= 3 and \
-            (shape[-1] in (1, 3, 4) or shape[-3] in (1, 3, 4)):
+    if (
+        whole
+        and 1.0 < maximum <= 255.0
+        and len(shape) >= 3
+        and (shape[-1] in (1, 3, 4) or shape[-3] in (1, 3, 4))
+    ):
         return 0.0, 255.0, "an image of 8 bits"
     return None
 
 
 def _on_grid(value):
-    scaled = (value.detach().double() if hasattr(value, "detach") else value.astype("float64"))
+    scaled = value.detach().double() if hasattr(value, "detach") else value.astype("float64")
     scaled = scaled.reshape(-1)[:4096] * 255.0
     return bool((abs(scaled - scaled.round()) < _GRID).all())
+
+
+def _drawn(name, low, high):
+    if low is None:
+        return "a draw of %s is unbounded" % name
+    if high is None:
+        return "a draw of %s is not negative" % name
+    return "%s draws from [%g, %g]" % (name, low, high)
 
 
 def source_range(name, arguments, keywords, values, value=None):
@@ -66,18 +50,22 @@ def source_range(name, arguments, keywords, values, value=None):
     minimum, maximum, whole, count = values
     if is_bytes(value):
         top = 1.0 if count and minimum >= 0.0 and maximum <= 1.0 else 255.0
-        return 0.0, top, "data of 8 bits" if top > 1.0 else "all values are 0 or 1", \
-            None if name not in CONSTANT else "a constant of the program"
+        return (
+            0.0,
+            top,
+            "data of 8 bits" if top > 1.0 else "all values are 0 or 1",
+            None if operations.source(name) != "constant" else "a constant of the program",
+        )
     if name in ("uniform",):
         low = arguments[0] if arguments else keywords.get("low", 0.0)
         high = arguments[1] if len(arguments) > 1 else keywords.get("high", 1.0)
         if isinstance(low, (int, float)) and isinstance(high, (int, float)):
             return float(low), float(high), "uniform draws from [%g, %g)" % (low, high), None
         return None, None, "a uniform draw", None
-    if name in RANDOM:
-        low, high, why = RANDOM[name]
-        return low, high, why, None
-    if name in CONSTANT:
+    if operations.source(name) == "draw":
+        low, high = operations.drawn_range(name)
+        return low, high, _drawn(name, low, high), None
+    if operations.source(name) == "constant":
         return None, None, "a constant of the program", "a constant of the program"
     if count >= 4 and whole and minimum == 0.0 and maximum == 1.0:
         return 0.0, 1.0, "all values are 0 or 1", None

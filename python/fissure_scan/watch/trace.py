@@ -1,6 +1,14 @@
 """What one run of the program did: its operations, inputs, failures and observable results."""
 
 
+def version_of(value):
+    """How often a tensor was changed in place; None where that is not counted (inference mode)."""
+    try:
+        return value._version
+    except (AttributeError, RuntimeError):
+        return None
+
+
 class Site:
     """A place in the user's files where an operation is called."""
 
@@ -16,8 +24,12 @@ class Site:
         return (self.file, self.line, self.function)
 
     def as_json(self):
-        return {"file": self.file, "line": self.line, "function": self.function,
-                "scope": self.scope}
+        return {
+            "file": self.file,
+            "line": self.line,
+            "function": self.function,
+            "scope": self.scope,
+        }
 
     def __eq__(self, other):
         return isinstance(other, Site) and self.key() == other.key()
@@ -32,9 +44,25 @@ class Site:
 class Node:
     """One recorded operation. `operands` are in the order of the mathematics: `2 - x` is (2, x)."""
 
-    __slots__ = ("index", "name", "function", "arguments", "keywords", "operands", "inputs",
-                 "output", "outputs", "site", "inputs_bad", "output_bad", "consumed", "taken",
-                 "library", "version")
+    __slots__ = (
+        "index",
+        "name",
+        "function",
+        "arguments",
+        "keywords",
+        "operands",
+        "inputs",
+        "output",
+        "outputs",
+        "site",
+        "inputs_bad",
+        "output_bad",
+        "consumed",
+        "taken",
+        "library",
+        "version",
+        "operand_versions",
+    )
 
     def __init__(self, index, name, function, arguments, keywords, operands, inputs, site, library):
         self.index = index
@@ -49,21 +77,38 @@ class Node:
         self.site = site
         self.inputs_bad = False
         self.output_bad = False
-        self.consumed = False       # another operation uses the result
-        self.taken = False          # the program took it out: item(), a loss
+        self.consumed = False  # another operation uses the result
+        self.taken = False  # the program took it out: item(), a loss
         self.library = library
-        self.version = None         # of the output when it was made
+        self.version = None  # of the output when it was made
+        self.operand_versions = ()
 
     def unchanged(self):
         """Is the result still what the operation gave? It may have been changed in place since."""
-        return self.version is None or getattr(self.output, "_version", None) == self.version
+        return self.version is None or version_of(self.output) == self.version
+
+    def operands_unchanged(self):
+        """Are the operands still what the operation had?"""
+        return all(
+            version == version_of(value)
+            for version, value in zip(self.operand_versions, self.inputs)
+        )
 
 
 class Failure:
     """An oracle fired at a node."""
 
-    def __init__(self, oracle, node, detail, arguments=None, keywords=None, output=None,
-                 domain=False, after_steps=0):
+    def __init__(
+        self,
+        oracle,
+        node,
+        detail,
+        arguments=None,
+        keywords=None,
+        output=None,
+        domain=False,
+        after_steps=0,
+    ):
         self.oracle = oracle
         self.site = node.site
         self.name = node.name
@@ -77,6 +122,7 @@ class Failure:
         # The mathematics itself has no finite answer there (log 0), wider floats do not help.
         self.domain = domain
         self.after_steps = after_steps
+        self.raises = False  # an exception instead of a result
         self.also = []
 
 
@@ -85,17 +131,17 @@ class InputInfo:
 
     def __init__(self, key, kind, name, origin, file, line, value, low, high, why):
         self.key = key
-        self.kind = kind            # "source", "entering", "parameter" or "weight"
+        self.kind = kind  # "source", "entering", "parameter" or "weight"
         self.name = name
         self.origin = origin
         self.file = file
         self.line = line
-        self.value = value          # the program's own value
-        self.low = low              # bounds of the source, None = unbounded
+        self.value = value  # the program's own value
+        self.low = low  # bounds of the source, None = unbounded
         self.high = high
         self.why = why
         self.frozen = False
-        self.made_up = False        # an argument that nothing but its name describes
+        self.made_up = False  # an argument that nothing but its name describes
         self.library = "torch"
 
     def shape(self):
@@ -114,24 +160,25 @@ class Trace:
         self.failures = []
         self.hits = {}
         self.first_hit = {}
-        self.observed = []          # numbers the program took out: item(), losses
+        self.observed = []  # numbers the program took out: item(), losses
         self.stdout = ""
         self.stderr = ""
         self.optimizer_steps = 0
         self.backward_calls = 0
         self.operations = 0
-        self.stopped = None         # why the run ended before the program did
-        self.error = None           # (class, message, file, line) of an exception
+        self.stopped = None  # why the run ended before the program did
+        self.error = None  # (class, message, file, line) of an exception
         self.exit_code = None
-        self.place = None           # (file, line, function) of the user's code when time was over
-        self.aims = {}              # site -> list of (label, distance, {key: gradient})
+        self.place = None  # (file, line, function) of the user's code when time was over
+        self.aims = {}  # site -> list of (label, distance, {key: gradient})
         self.seconds = 0.0
         self.gradient_bad = False
-        self.unseen = []            # parts of the program that cannot be watched
-        self.autocasts = []         # (device, dtype) of the autocast contexts the program made
+        self.unseen = []  # parts of the program that cannot be watched
+        self.autocasts = []  # (device, dtype) of the autocast contexts the program made
         self.short_batches = False  # a loader may give a last batch of any size
         self.result = None
         self.keep = []
+        self.given = {}  # id of an argument's array -> name of the parameter
 
     def producer(self, tensor):
         return self.producers.get(id(tensor))

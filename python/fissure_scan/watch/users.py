@@ -10,7 +10,8 @@ _AS_LOADED = os.path.dirname(os.path.dirname(__file__))
 
 # Code of optimizers: what it computes is not the program's own computation.
 _OPTIMIZERS = tuple(os.sep + part + os.sep for part in ("optim", "optimizers", "optax")) + (
-    "autograd" + os.sep,)
+    "autograd" + os.sep,
+)
 
 
 class UserFiles:
@@ -32,13 +33,25 @@ class UserFiles:
         if answer is None:
             path = os.path.abspath(filename)
             # Compiled extensions name their sources by relative paths that exist nowhere here.
-            answer = path in self._files or bool(self._packages) and \
-                    path.startswith(self._packages) or (
-                os.path.isabs(filename) and path.startswith(self._root) and not path.startswith(_HERE)
-                and "site-packages" not in path and "dist-packages" not in path
-                and not path.startswith(os.path.dirname(os.__file__)))
+            answer = (
+                path in self._files
+                or bool(self._packages)
+                and path.startswith(self._packages)
+                or (
+                    os.path.isabs(filename)
+                    and path.startswith(self._root)
+                    and not path.startswith(_HERE)
+                    and "site-packages" not in path
+                    and "dist-packages" not in path
+                    and not path.startswith(os.path.dirname(os.__file__))
+                )
+            )
             self._known[filename] = answer
         return answer
+
+    def written(self, filename):
+        """A file that the user wrote here, not one of an installed package that is scanned."""
+        return self.owns(filename) and "site-packages" not in os.path.abspath(filename)
 
     def locate(self, depth):
         """(user frame, direct, in_optimizer) seen from `depth` frames up; frame None when no user

@@ -7,6 +7,7 @@ import sys
 from fissure_worker.build import resolve
 from fissure_worker.discover import (
     documentation,
+    instances,
     names,
     public_facts,
     signatures,
@@ -16,6 +17,7 @@ from fissure_worker.discover import (
     ufuncs,
     validation,
 )
+from fissure_worker.discover.limits import limited
 from fissure_worker.discover.words import (
     NONE,
     evidence,
@@ -30,6 +32,8 @@ from fissure_worker.outcome import message_of, name_of
 
 #: Longest first: more overloads of one function are not worth their time.
 MOST_FORMS = 12
+#: For trying how objects are made.
+OBJECT_SECONDS = 5
 SELF_NAMES = ("self", "cls")
 
 
@@ -135,10 +139,18 @@ def fill(answer, path, target):
     for one in answer["forms"]:
         complete(one["params"])
         complete(one["call_params"] or [])
+    known = {}
+    with limited(OBJECT_SECONDS):
+        for one in answer["forms"]:
+            for param in one["params"] + (one["call_params"] or []):
+                add_objects(param, known)
 
 
 def sources(path, target, kind):
     """The forms, and why it cannot be used."""
+    message = signatures.from_message(target)
+    if message is not None:
+        return [form("registry", message, getattr(target, "__name__", None))], None
     own = signatures.from_python(target)
     operation = tensorflow_registry.operation_of(path, target)
     if operation is not None:
@@ -212,6 +224,9 @@ def torch_forms(path, target):
     operators = torch_schemas.operators()
     if operators is None:
         return [], None
+    scripted = torch_schemas.scripted(target)
+    if scripted is not None:
+        return torch_schemas.forms([scripted], {}), None
     schemas, rename, separate = operator_schemas(path, target, operators)
     if not schemas:
         return [], None
@@ -303,6 +318,9 @@ def is_layer(target):
         return False
     if issubclass(target, (BaseException, tuple, dict, list, str, int, float)):
         return False
+    if getattr(getattr(target, "forward", None), "__name__", "") == "_forward_unimplemented":
+        # A module that only holds something: it is made, and never called.
+        return False
     for base in inspect.getmro(target):
         if base is object or base is type:
             continue
@@ -343,6 +361,27 @@ def complete(params):
             one["evidence"].append(evidence("name", one["name"]))
         elif not types or types == [NONE]:
             one["types"] = optional([of("any")]) if nullable else [of("any")]
+
+
+def add_objects(param, known):
+    """Ready objects for what wants one: by its class, else by its name."""
+    for one in param["types"]:
+        path = one.get("instance")
+        if path is None or one["sort"] not in ("object", "module"):
+            continue
+        if path not in known:
+            known[path] = instances.recipes_of(path)
+        if known[path]:
+            one["values"] = known[path]
+    if any(one.get("values") for one in param["types"]):
+        return
+    values = instances.named(param["name"])
+    sorts_here = sorts(param["types"]) - {"none"}
+    if values and sorts_here <= {"any", "module", "optimizer", "object", "tensor"}:
+        param["types"] = [of("object", values=values)] + [
+            one for one in param["types"] if one["sort"] in ("none", "tensor")
+        ]
+        param["evidence"].append(evidence("name", param["name"]))
 
 
 def narrow(one):

@@ -145,6 +145,14 @@ def is_shape(name):
 INDEX_WORDS = frozenset("index indices idx ids labels offsets lengths splits".split())
 
 
+#: Lists with a number for each dimension of an image: what a window covers, and how far it moves.
+WINDOW_NAMES = frozenset("ksize ksizes strides dilations rates window_strides".split())
+
+
+def is_window(name):
+    return name in WINDOW_NAMES
+
+
 def is_index(name):
     return name.rpartition("_")[2] in INDEX_WORDS
 

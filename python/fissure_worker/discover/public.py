@@ -5,6 +5,7 @@ that nobody has imported yet. What cannot be called with values made on the spot
 reason.
 """
 
+import dis
 import enum
 import fnmatch
 import importlib
@@ -174,16 +175,18 @@ class Walk:
 
     def entries(self, deny):
         entries = []
+        absent = {}
         for value, paths in self.found.values():
             paths = sorted(set(paths), key=lambda path: (path.count("."), len(path), path))
             path = paths[0]
+            reason = denied(paths, deny) or left_out(path, value) or absent_device(path, absent)
             entries.append(
                 {
                     "path": path,
                     "aliases": paths[1:],
                     "kind": kind_of(path, value),
                     "layer": describing.is_layer(value),
-                    "left_out": denied(paths, deny) or left_out(path, value),
+                    "left_out": reason,
                 }
             )
         return sorted(entries, key=lambda entry: entry["path"])
@@ -262,6 +265,8 @@ def denied(paths, deny):
 
 def left_out(path, value):
     """Why nothing can be learned by calling it with values made on the spot, or None."""
+    if path.startswith(tuple(place + "." for place in public_facts.NETWORK)):
+        return "needs the network"
     if isinstance(value, type):
         return class_reason(value)
     operation = None
@@ -274,7 +279,58 @@ def left_out(path, value):
     code = getattr(value, "__code__", None)
     if getattr(code, "co_names", None) == ("NotImplementedError",):
         return "is only declared: other classes implement it"
+    if only_raises(code):
+        return "only raises an exception: it was removed or is for another system"
     return file_reason(value)
+
+
+#: Bytes of code that a function without a result has at most.
+SHORT_CODE = 160
+
+
+def only_raises(code):
+    """Does a function raise in any case? Short, without a branch, and its first way out is a `raise`."""
+    if not isinstance(code, types.CodeType) or len(code.co_code) > SHORT_CODE:
+        return False
+    for step in dis.get_instructions(code):
+        if "JUMP" in step.opname or step.opname.startswith(("RETURN", "YIELD", "SETUP", "FOR_")):
+            return False
+        if step.opname == "RAISE_VARARGS":
+            return True
+    return False
+
+
+def absent_device(path, known):
+    """Modules say themselves that what they are for is not there: `is_available()`."""
+    parts = path.split(".")
+    for length in range(2, len(parts)):
+        place = ".".join(parts[:length])
+        if place not in known:
+            known[place] = availability(sys.modules.get(place))
+        if known[place] is not None and parts[-1] != known[place]:
+            return "needs what is not there: %s.%s() is False" % (place, known[place])
+    return None
+
+
+def availability(module):
+    """The name of the function that says no."""
+    for name in ("is_available", "is_initialized"):
+        ask = vars(module).get(name) if isinstance(module, types.ModuleType) else None
+        try:
+            # Without arguments, and the answer is no.
+            # Also where the answer is kept (`functools.lru_cache`).
+            plain = callable(ask) and not isinstance(ask, type)
+            if plain and not inspect.signature(ask).parameters:
+                if ask() is False and not (name == "is_initialized" and has_available(module)):
+                    return name
+        except BaseException:
+            continue
+    return None
+
+
+def has_available(module):
+    """What is there, and only not started: a module that is started by its first use."""
+    return "is_available" in vars(module) and "init" in vars(module)
 
 
 def class_reason(value):

@@ -18,6 +18,16 @@ SKIPPED_PATHS = frozenset(
         "torch.math",
         # Shown for people who write transformations of JAX itself.
         "jax.interpreters",
+        # Without documentation: helpers of PyTorch's own modules.
+        "torch.fx.experimental",
+        "torch.fx.passes",
+        "torch.jit.frontend",
+        "torch.jit.annotations",
+        "torch.utils.collect_env",
+        "torch.utils.data.datapipes.dataframe",
+        "torch.multiprocessing.reductions",
+        "torch.export.pytree",
+        "torch.windows",
     )
 )
 #: Root package → packages whose objects it shows as its own.
@@ -48,11 +58,21 @@ TORCH_NAMESPACES = frozenset(
     "aoti_torch mtia ao nested rocm_quantized tensorexpr torch_cpu_profiler mylib _torch_testing "
     "metal_prepack _nnapi __torch__ internal triton _scaled".split()
 )
+#: Modules whose functions fetch something over the network.
+NETWORK = (
+    "tensorflow.keras.datasets",
+    "tensorflow.keras.applications",
+    "keras.datasets",
+    "keras.applications",
+    "torch.hub",
+)
 #: Names of required parameters that want something which cannot be made on the spot.
 UNAVAILABLE = {
     "process_group": "needs a process group",
     "world_size": "needs a process group",
     "rpc_backend": "needs a process group",
+    "group_key": "needs a process group",
+    "communicator": "needs a process group",
     "device_mesh": "needs a group of devices",
     "strategy": "needs a group of devices",
     "dataset": "needs a data set",

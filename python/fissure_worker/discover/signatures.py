@@ -149,6 +149,30 @@ def from_overloads(target):
     return found
 
 
+#: Numbers of the kinds of fields in protocol buffers → sort.
+FIELDS = {1: "int", 2: "int", 3: "int", 4: "int", 5: "float", 6: "float", 7: "bool", 9: "string"}
+
+
+def from_message(target):
+    """The parameters of a protocol buffer's class: its fields, by name."""
+    fields = getattr(getattr(target, "DESCRIPTOR", None), "fields", None)
+    if fields is None or not isinstance(target, type):
+        return None
+    found = []
+    for field in fields:
+        sort = FIELDS.get(field.cpp_type)
+        if sort is None:
+            continue
+        kind = of("bytes") if field.type == 12 else of(sort)
+        repeated = getattr(field, "is_repeated", None)
+        if repeated is None:
+            repeated = field.label == 3
+        types = [of("list", of=kind)] if repeated else [kind]
+        found.append(parameter(field.name, "keyword_only", False, None, types,
+                               [evidence("registry", "field %s" % field.name)]))  # fmt: skip
+    return found
+
+
 def is_vague(params):
     """Whatever it gets it hands on: `*args, **kwargs` says nothing about what that may be."""
     return bool(params) and all(one["kind"].startswith("var_") for one in params)

@@ -8,7 +8,7 @@ import inspect
 import re
 import sys
 
-from fissure_worker.discover import names
+from fissure_worker.discover import names, public_facts
 from fissure_worker.discover.words import evidence, form, of, optional, parameter, relation, sorts
 
 GENERATED = re.compile(
@@ -113,6 +113,55 @@ def input_type(argument, attributes):
     return made
 
 
+def kernel_dtypes(operation):
+    """Attribute → numbers of the dtypes that the processor has kernels for, where they are told."""
+    try:
+        from tensorflow.python.framework import kernels
+
+        known = kernels.get_registered_kernels_for_op(operation).kernel
+    except Exception:
+        return {}
+    found = {}
+    for kernel in known:
+        if kernel.device_type not in ("CPU", "DEFAULT"):
+            continue
+        said = {one.name: list(one.allowed_values.list.type) for one in kernel.constraint}
+        for name in set(found) | set(said) if found else set(said):
+            if name not in said:
+                # A kernel for all of them.
+                found[name] = None
+            elif found.get(name, ()) is not None:
+                found.setdefault(name, []).extend(said[name])
+    return {name: numbers for name, numbers in found.items() if numbers}
+
+
+def narrowed(definition):
+    """A copy of the definition: attributes allow what the processor has kernels for."""
+    numbers = kernel_dtypes(definition.name)
+    if not numbers:
+        return definition
+    copy = type(definition)()
+    copy.CopyFrom(definition)
+    for attribute in copy.attr:
+        here = numbers.get(attribute.name)
+        if here is None or attribute.type != "type":
+            continue
+        allowed = list(attribute.allowed_values.list.type) or here
+        both = sorted(set(allowed) & set(here))
+        if both:
+            del attribute.allowed_values.list.type[:]
+            attribute.allowed_values.list.type.extend(both)
+    return copy
+
+
+def input_types(argument, attributes):
+    """The alternatives of an input: texts are no tensors of plain data."""
+    made = input_type(argument, attributes)
+    if made["sort"] == "tensor" and made.get("dtypes") == ["string"]:
+        return [of("string"), of("list", of=of("string"))]
+    return [made]
+
+
 def attribute_type(attribute):
     kind = attribute.type
     least = int(attribute.minimum) if attribute.has_minimum else None
@@ -135,8 +184,29 @@ def attribute_type(attribute):
             return None
         if kind == "list(int)":
             inner = of("int")
-        return of("list", of=inner, min_length=least)
+        # Of lists with a least length (`ksize`, `strides`) longer ones are refused as a rule.
+        length = least if kind in ("list(int)", "list(float)") and least else None
+        return of("list", of=inner, min_length=least, length=length)
     return single.get(kind)
+
+
+#: Sizes and steps of a window along the dimensions between batch and channels.
+WINDOWS = ((1, 1, 1), (2, 2, 2), (1, 1, 1), (3, 2, 1), (2, 1, 3), (3, 3, 3))
+
+
+def window_values(attribute, definition):
+    """Values of `ksize`, `strides` and the like: operations move over images, not over batches or channels."""
+    if attribute.type != "list(int)" or not names.is_window(attribute.name):
+        return None
+    known = [len(one.default_value.list.i) for one in definition.attr if names.is_window(one.name)]
+    known += [int(one.minimum) for one in definition.attr if names.is_window(one.name)]
+    rank = max(known + [0])
+    if rank not in (4, 5):
+        # "Conv2D" and its gradients say it of their dilations; the rest have four dimensions.
+        rank = 4
+    plain = [{"int": 1}]
+    made = [plain + [{"int": size} for size in one[: rank - 2]] + plain for one in WINDOWS]
+    return [{"list": one} for one in made]
 
 
 def default_of(attribute):
@@ -167,14 +237,15 @@ def default_of(attribute):
 
 def form_of(name, definition, own, keyword_only):
     """The form of an operation; `own` are the parameters that the function itself has, in order."""
+    definition = narrowed(definition)
     attributes = {one.name: one for one in definition.attr}
     found = {}
     shared = {}
     for argument in definition.input_arg:
-        made = input_type(argument, attributes)
+        made = input_types(argument, attributes)
         text = argument.description or "%s: input of %s" % (argument.name, name)
         found[argument.name] = parameter(
-            argument.name, "positional_or_keyword", True, None, [made],
+            argument.name, "positional_or_keyword", True, None, made,
             [evidence("registry", text)],
         )  # fmt: skip
         if argument.type_attr:
@@ -186,12 +257,16 @@ def form_of(name, definition, own, keyword_only):
         if attribute.name in inferred:
             continue
         made = attribute_type(attribute)
+        windows = window_values(attribute, definition)
+        if windows:
+            made = of("object", values=windows)
         default = default_of(attribute)
         text = attribute.description or "attribute %s: %s" % (attribute.name, attribute.type)
         found[attribute.name] = parameter(
             attribute.name, "positional_or_keyword", default is None, default,
             [of("any")] if made is None else [made], [evidence("registry", text)],
         )  # fmt: skip
+    relate_coordinates(found)
     params = ordered(found, own)
     if keyword_only:
         for one in params:
@@ -204,6 +279,34 @@ def form_of(name, definition, own, keyword_only):
                 relation("same_dtype", users, "registry", "attribute %s" % attribute)
             )
     return made
+
+
+#: The three inputs that are one sparse tensor: positions, elements, sizes.
+COORDINATES = ("indices", "values", ("shape", "dense_shape"))
+
+
+def relate_coordinates(found):
+    """`a_indices`, `a_values`, `a_shape` together are a sparse tensor: their shapes agree, and the
+    positions lie inside the sizes."""
+    for name in list(found):
+        if not name.endswith("indices"):
+            continue
+        prefix = name[: -len("indices")]
+        values = found.get(prefix + "values")
+        sizes = next((found[prefix + one] for one in COORDINATES[2] if prefix + one in found), None)
+        if values is None or sizes is None:
+            continue
+        kinds = [one["types"][0] for one in (found[name], values, sizes)]
+        if any(kind["sort"] in ("tensors", "list") for kind in kinds):
+            continue
+        entries, rank = prefix + "entries", prefix + "rank"
+        found[name]["types"] = [
+            of("index_tensor", dtypes=["int64"], ndim=[2], shape="[%s,%s]" % (entries, rank), max=2)
+        ]
+        values["types"] = [dict(kinds[1], ndim=[1], shape="[%s]" % entries)]
+        sizes["types"] = [
+            of("tensor", dtypes=["int64"], ndim=[1], shape="[%s]" % rank, min=3, max=6)
+        ]
 
 
 def ordered(found, own):
@@ -287,6 +390,13 @@ def problem_of(definition):
                 )
         if argument.is_ref:
             return "writes to a reference variable, which only graphs have"
+    for one in list(definition.input_arg) + list(definition.attr):
+        if one.name in public_facts.UNAVAILABLE and one.name != "dataset":
+            return "%s (`%s`)" % (public_facts.UNAVAILABLE[one.name], one.name)
+    if any(argument.is_ref for argument in definition.output_arg):
+        return "gives a reference, which only graphs have"
+    if definition.HasField("deprecation") and definition.deprecation.version:
+        return "is no longer there: %s" % (definition.deprecation.explanation or "deprecated")
     for attribute in definition.attr:
         if attribute.type in ("func", "list(func)") and not attribute.HasField("default_value"):
             return "needs a graph function (`%s`)" % attribute.name

@@ -313,6 +313,16 @@ def operators():
     return CACHE["operators"]
 
 
+def scripted(target):
+    """The schema that a function compiled by TorchScript carries, or None."""
+    if type(target).__name__ != "ScriptFunction":
+        return None
+    try:
+        return Schema(str(target.schema).strip())
+    except (AttributeError, ValueError, RuntimeError):
+        return None
+
+
 def operator_packet(target):
     """`namespace::name` of something below `torch.ops`, or None."""
     kind = type(target).__name__

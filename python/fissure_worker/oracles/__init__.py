@@ -4,11 +4,15 @@ A module here has `PRICE` (calls of the target that it makes, roughly) and `chec
 yields a `Report` for everything that is wrong. What it yields is believed only after the report's
 own check source, which a person will get as a script, says so too.
 
+A module that has `observe(call)` instead of `check` does not judge: its answer, plain data, is handed on as the
+`observed` of a report, as JSON.
+
 It may also have `ONLY` (import names of the libraries that it is for), `unavailable(library)` (why
 it cannot run here, or None) and `limited(library)` (why it does less than it could, or None).
 """
 
 import importlib
+import json
 import sys
 import time
 import traceback
@@ -88,6 +92,12 @@ def ask(module, question, library):
     return None if function is None else function(library)
 
 
+def observation(name, facts):
+    """What a module that only looks has seen, in the form of a report."""
+    text = json.dumps(facts)
+    return {"oracle": name, "detail": "", "observed": text, "expected": "", "check": ""}
+
+
 def judge(call, names, announce):
     """Runs the oracles one after the other on a call that was accepted.
 
@@ -118,6 +128,9 @@ def judge(call, names, announce):
 
             call.teller = tell
             call.announce("a repeated call", call.plain_source())
+            if hasattr(module, "observe"):
+                judgement.reports.append(observation(name, module.observe(call)))
+                continue
             found = 0
             for report in module.check(call):
                 call.announce(report.detail, report.source)

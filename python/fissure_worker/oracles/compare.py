@@ -198,9 +198,7 @@ def tensors(observed, expected, path, options):
     expected, other = plain(expected)
     prepare = []
     if suffix or other:
-        prepare.append(
-            "observed, expected = observed%s, expected%s" % (suffix, other)
-        )
+        prepare.append("observed, expected = observed%s, expected%s" % (suffix, other))
     if is_inexact(observed) or is_inexact(expected):
         return inexact(observed, expected, path, bounds(options, (observed, expected)), prepare)
     wrong = observed != expected
@@ -271,7 +269,9 @@ def inexact(observed, expected, path, bound, prepare):
             condition = "wrong = %(isinf)s(observed) != %(isinf)s(expected)" % names
         else:
             wrong = infinite & (observed != expected) & ~nan
-            condition = "wrong = (%(isinf)s(observed) | %(isinf)s(expected)) & (observed != expected)"
+            condition = (
+                "wrong = (%(isinf)s(observed) | %(isinf)s(expected)) & (observed != expected)"
+            )
             condition = condition % names
         if wrong.any():
             lines = imports + prepare + [condition]
@@ -286,9 +286,11 @@ def inexact(observed, expected, path, bound, prepare):
         prepare.append("infinite = %(isinf)s(observed) | %(isinf)s(expected)" % names)
     if not wrong.any():
         return None
-    lines = imports + prepare + [
-        "wrong = abs(observed - expected) > %r + %r * abs(expected)" % (atol, rtol)
-    ]
+    lines = (
+        imports
+        + prepare
+        + ["wrong = abs(observed - expected) > %r + %r * abs(expected)" % (atol, rtol)]
+    )
     if is_complex(observed):
         lines.append("wrong = wrong & ~infinite")
     return Difference("values", path, some(observed, wrong), some(expected, wrong), lines + SHOW)

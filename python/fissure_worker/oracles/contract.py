@@ -40,6 +40,8 @@ INFINITY = float("inf")
 
 #: Arguments with which the ranges of the table do not hold.
 BREAKS_RANGE = frozenset("correction ddof weight unbiased beta".split())
+
+
 def check(call):
     function = call.function
     if function is None:
@@ -161,7 +163,8 @@ def rising(call, function, result):
             "finite = input.isfinite() & result.isfinite()",
             "input, result = input[finite], result[finite]",
             "before, after = result[:-1].double(), result[1:].double()",
-            "wrong = after < before - %r * before.abs()" % (8 * call.library.finfo(result.dtype).eps),
+            "wrong = after < before - %r * before.abs()"
+            % (8 * call.library.finfo(result.dtype).eps),
             "observed = str([before[wrong][:4], after[wrong][:4]])",
             "return bool(wrong.any()), observed, 'results in the order of the inputs'",
         ],

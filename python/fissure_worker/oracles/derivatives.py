@@ -79,7 +79,9 @@ def of_torch(call):
     if not places or call.random or call.mutates or writes_twice(call, call.used):
         return
     for place in places[:2]:
-        report = judged(call, "double backward by %s" % place, lambda at, it=place: second(call, it, at))
+        report = judged(
+            call, "double backward by %s" % place, lambda at, it=place: second(call, it, at)
+        )
         if report is not None:
             yield report
     if hasattr(call.library, "func"):
@@ -134,7 +136,10 @@ def mapped(call, place, neighbour):
             wide = other.expression + compare.wide(tensor)[1]
             lines.append("    " + other.assignment(arguments, wide))
     lines.append("    " + place.assignment(arguments, "tensor"))
-    lines += ["    result = {call}", "    return result[0] if isinstance(result, (list, tuple)) else result"]
+    lines += [
+        "    result = {call}",
+        "    return result[0] if isinstance(result, (list, tuple)) else result",
+    ]
     return call.source(
         lines
         + point(call, place, neighbour)
@@ -164,7 +169,11 @@ def of_jax(call):
     if not places or call.random:
         return
     for detail, lines in JAX:
-        report = judged(call, "%s by %s" % (detail, places[0]), lambda at, it=lines: jax_source(call, places, at, it))
+        report = judged(
+            call,
+            "%s by %s" % (detail, places[0]),
+            lambda at, it=lines: jax_source(call, places, at, it),
+        )
         if report is not None:
             yield report
 
@@ -193,7 +202,8 @@ def jax_source(call, places, neighbour, ending):
         "    {build}",
         "    random = numpy.random.RandomState(%d)" % neighbour,
         "    start = jax.numpy.asarray(numpy.asarray(%s, 'float64'))" % place.expression,
-        "    start = start + %r * (random.rand(*start.shape) - 0.5)" % (gradient.NEARBY if neighbour else 0.0),
+        "    start = start + %r * (random.rand(*start.shape) - 0.5)"
+        % (gradient.NEARBY if neighbour else 0.0),
         "    direction, weight = random.rand(*start.shape) - 0.25, random.rand(*start.shape)",
     ]
     return call.source(lines + ["    " + line for line in ending])
@@ -202,7 +212,8 @@ def jax_source(call, places, neighbour, ending):
 def differences(what):
     return [
         "def difference(step):",
-        "    after, before = %s(start + step * direction), %s(start - step * direction)" % (what, what),
+        "    after, before = %s(start + step * direction), %s(start - step * direction)"
+        % (what, what),
         "    return float(after - before) / (2 * step)",
         "small, large = difference(%r), difference(%r)" % (STEP, 4 * STEP),
     ]
@@ -212,7 +223,10 @@ def differences(what):
 JAX = (
     (
         "vjp",
-        ["(found,) = jax.vjp(function, start)[1](jax.numpy.ones(()))", "observed = float((found * direction).sum())"]
+        [
+            "(found,) = jax.vjp(function, start)[1](jax.numpy.ones(()))",
+            "observed = float((found * direction).sum())",
+        ]
         + differences("function")
         + judge_lines("by vjp"),
     ),

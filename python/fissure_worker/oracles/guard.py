@@ -56,9 +56,7 @@ TORCH = (
     "torch.frombuffer(memory, dtype=tensor.dtype, count=tensor.numel(), offset=offset)"
     ".view(tensor.shape).copy_(tensor.detach())"
 )
-NUMPY = (
-    "__import__('numpy').frombuffer(memory, tensor.dtype, tensor.size, offset).reshape(tensor.shape); made[...] = tensor"
-)
+NUMPY = "__import__('numpy').frombuffer(memory, tensor.dtype, tensor.size, offset).reshape(tensor.shape); made[...] = tensor"
 LIBC = None
 
 
@@ -87,7 +85,10 @@ def check(call):
     lines = [line % make if "%s" in line else line for line in SOURCE]
     scope = {"torch": call.library}
     exec("\n".join(lines), scope)
-    for name, at_end in (("a forbidden page behind the elements", True), ("a forbidden page before them", False)):
+    for name, at_end in (
+        ("a forbidden page behind the elements", True),
+        ("a forbidden page before them", False),
+    ):
         changed = call.build()
         change = list(lines)
         for place, _ in places:
@@ -106,7 +107,12 @@ def suitable(value):
     if not compare.is_torch(value) or str(value.layout) != "torch.strided" or value.is_quantized:
         return False
     size = value.numel() * value.element_size()
-    return 0 < size <= LARGEST and str(value.device) == "cpu" and not value.requires_grad and not value.is_conj()
+    return (
+        0 < size <= LARGEST
+        and str(value.device) == "cpu"
+        and not value.requires_grad
+        and not value.is_conj()
+    )
 
 
 def share_memory(tensors):

@@ -123,7 +123,9 @@ def compared(call, variant, observed, lines):
         found = call.disagreement(observed, expected)
     if found is not None:
         if found.path:
-            lines = lines + ["observed, expected = observed%s, expected%s" % (found.path, found.path)]
+            lines = lines + [
+                "observed, expected = observed%s, expected%s" % (found.path, found.path)
+            ]
         yield Report(
             "%s: %s" % (variant, found.kind),
             compare.short(found.observed),

@@ -151,9 +151,7 @@ def as_fake(call):
     lines = ["from torch._subclasses.fake_tensor import FakeTensorMode"] + REAL
     lines.append("mode = FakeTensorMode()")
     for place, _ in places:
-        lines.append(
-            place.assignment(arguments, "mode.from_tensor(%s)" % place.expression)
-        )
+        lines.append(place.assignment(arguments, "mode.from_tensor(%s)" % place.expression))
     lines.append("with mode:")
     mode = FakeTensorMode()
     try:

@@ -120,9 +120,7 @@ def other_precision(call, arguments):
         wanted = {"float64": "float32", "complex128": "complex64"}.get(name, "float64")
         import torch
 
-        changed.append(
-            place.assignment(arguments, "%s.to(torch.%s)" % (place.expression, wanted))
-        )
+        changed.append(place.assignment(arguments, "%s.to(torch.%s)" % (place.expression, wanted)))
         arguments = arguments.replace(place, tensor.to(getattr(torch, wanted)))
     return (arguments, changed) if changed else (None, [])
 

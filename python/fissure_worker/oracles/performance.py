@@ -176,7 +176,9 @@ def elements(arguments, call):
 def length_source(call, place):
     fresh = call.build()
     count = fresh.get(place).dim() - 1
-    lines = ["import time"] + TIMING + ["taken = []", "for factor in %r:" % (LONGER,), "    {build}"]
+    lines = (
+        ["import time"] + TIMING + ["taken = []", "for factor in %r:" % (LONGER,), "    {build}"]
+    )
     repeats = ", ".join(["factor"] + ["1"] * count)
     lines.append("    tensor = %s.repeat(%s)" % (place.expression, repeats))
     lines.append("    " + place.assignment(fresh, "tensor"))

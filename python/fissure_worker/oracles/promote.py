@@ -43,9 +43,22 @@ def promoted_result(call):
     """The result in `float64`, or None when the call takes none or is in `float64` already."""
     arguments, _ = promoted(call, call.build())
     if arguments is None:
+        arguments = with_wide_integers(call, call.build())
+    if arguments is None:
         return None
     result, error = call.attempt(arguments, change_layer=widened)
     return None if error is not None else result
+
+
+def with_wide_integers(call, arguments):
+    """Integers are computed with in the library's default precision where the result is a float: the
+    same numbers in `float64`, or None when there are none."""
+    found = False
+    for place, value in arguments.values(call.parameter):
+        if compare.is_torch(value) and compare.dtype_name(value) in dtypes.INTEGERS:
+            arguments = arguments.replace(place, value.to(library().float64))
+            found = True
+    return arguments if found else None
 
 
 def widened(layer):

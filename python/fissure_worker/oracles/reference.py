@@ -85,7 +85,11 @@ def compared(call, form, row, bound, numpy):
         value, suffix = converted(arguments.get(place))
         if value is None and suffix is None:
             return
-        if row.get("wide") and getattr(value, "dtype", None) is not None and value.dtype.kind == "f":
+        if (
+            row.get("wide")
+            and getattr(value, "dtype", None) is not None
+            and value.dtype.kind == "f"
+        ):
             value, suffix = value.astype("float64"), suffix + ".astype('float64')"
         values[name] = value
         lines.append("%s = %s" % (name, suffix % place.expression))
@@ -140,7 +144,9 @@ def compared_arrays(call, row, lines, expected):
         return
     if not compare.is_inexact(observed) and not compare.is_inexact(expected):
         expected = expected.astype(observed.dtype)
-    elif not compare.is_inexact(observed) or compare.is_complex(observed) != compare.is_complex(expected):
+    elif not compare.is_inexact(observed) or compare.is_complex(observed) != compare.is_complex(
+        expected
+    ):
         return
     slack = max(SLACK, row.get("rtol", 0.0) / compare.tolerance(observed)[0])
     found = foreign.disagreement(observed, expected, slack, check_dtype=False)

@@ -3,27 +3,39 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fissure_execute::{Batch, Event};
+use fissure_execute::{Batch, Event, Hit};
 use fissure_model::{Execution, Outcome, OutcomeKind};
 
 use super::{CampaignError, Run};
 use crate::RunEvent;
+use crate::lane::{ForOracles, SequencePart};
 use crate::record::{Record, letter};
 
 /// A batch that the pool has.
-#[derive(Clone, Copy)]
 pub struct Handed {
     /// Position of its API.
     lane: usize,
     work: Work,
+    /// Inputs of it that ran into a limit, and failures that known issues silenced.
+    hangs: u64,
+    silenced: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone)]
 enum Work {
     /// Newly generated inputs: the batch's index within its lane.
     Run(u64),
     /// Inputs for the oracles.
-    Judge,
+    Judge(ForOracles),
+}
+
+impl Work {
+    fn part(&self, number: u64) -> SequencePart {
+        match self {
+            Work::Run(index) => SequencePart::of_batch(*index),
+            Work::Judge(chosen) => chosen.part(number),
+        }
+    }
 }
 
 impl Run<'_> {
@@ -47,7 +59,7 @@ impl Run<'_> {
                     continue;
                 };
                 let (work, mut batch) = match lane.next_judging() {
-                    Some(batch) => (Work::Judge, batch),
+                    Some((chosen, batch)) => (Work::Judge(chosen), batch),
                     None => match lane.next_batch() {
                         Some((index, batch)) => match lane.take_restored(index) {
                             // An earlier process has run it.
@@ -63,7 +75,12 @@ impl Run<'_> {
                 };
                 batch.id = self.next_batch_id;
                 self.next_batch_id += 1;
-                let handed = Handed { lane: *at, work };
+                let handed = Handed {
+                    lane: *at,
+                    work,
+                    hangs: 0,
+                    silenced: 0,
+                };
                 self.in_flight.insert(batch.id, handed);
                 self.pool.submit(batch);
                 self.last_served = *at;
@@ -79,16 +96,23 @@ impl Run<'_> {
                 input,
                 execution,
             } => {
-                if let Some(Handed { lane: at, work }) = self.in_flight.get(&batch).copied() {
-                    let limit =
-                        matches!(execution.outcome, Outcome::Timeout | Outcome::OutOfMemory);
-                    // An oracle makes many calls of an input that alone kept within the limits.
-                    if !limit || work != Work::Judge {
-                        self.look(at, &input, &execution)?;
-                    }
-                    if let Some(lane) = self.lanes.get_mut(&at).filter(|_| limit) {
-                        lane.count_hang();
-                    }
+                let Some(handed) = self.in_flight.get_mut(&batch) else {
+                    return Ok(());
+                };
+                let limit = matches!(execution.outcome, Outcome::Timeout | Outcome::OutOfMemory);
+                handed.hangs += u64::from(limit);
+                let at = handed.lane;
+                let part = handed.work.part(input.number);
+                // An oracle makes many calls of an input that alone kept within the limits.
+                let mut silenced = 0;
+                if !limit || matches!(handed.work, Work::Run(_)) {
+                    silenced = self.look(at, &input, &execution, part)?;
+                }
+                if let Some(handed) = self.in_flight.get_mut(&batch) {
+                    handed.silenced += silenced;
+                }
+                if let Some(lane) = self.lanes.get_mut(&at).filter(|_| limit) {
+                    lane.count_hang();
                 }
                 Ok(())
             }
@@ -103,7 +127,7 @@ impl Run<'_> {
                     let elapsed = self.clock.elapsed();
                     self.coverage.note(api, executions.len(), &hits, elapsed);
                 }
-                self.complete(batch, &executions, busy)
+                self.complete(batch, &executions, &hits, busy)
             }
         }
     }
@@ -112,21 +136,25 @@ impl Run<'_> {
         &mut self,
         batch: Batch,
         executions: &[Execution],
+        hits: &[Hit],
         busy: Duration,
     ) -> Result<(), CampaignError> {
-        let Some(Handed { lane: at, work }) = self.in_flight.remove(&batch.id) else {
+        let Some(handed) = self.in_flight.remove(&batch.id) else {
             return Ok(());
         };
-        let Work::Run(index) = work else {
-            return self.complete_judging(at, &batch, executions, busy);
+        let at = handed.lane;
+        let Work::Run(index) = handed.work else {
+            return self.complete_judging(handed, &batch, executions, busy);
         };
+        let mut silenced = handed.silenced;
         for (input, execution) in batch.inputs.iter().zip(executions) {
             // Whatever ended a process came as an event of its own, at once.
             if matches!(
                 execution.outcome,
                 Outcome::Accepted { .. } | Outcome::Rejected(_)
             ) {
-                self.look(at, input, execution)?;
+                let part = SequencePart::of_batch(index);
+                silenced += self.look(at, input, execution, part)?;
             }
         }
         let Some(lane) = self.lanes.get_mut(&at) else {
@@ -134,7 +162,7 @@ impl Run<'_> {
         };
         let before = lane.tally.clone();
         let first = batch.inputs.first().map_or(0, |input| input.number);
-        lane.complete(index, batch.inputs, executions, busy)?;
+        lane.complete(index, batch.inputs, executions, hits, busy)?;
         let accepted = lane.tally.accepted() - before.accepted();
         let rejected =
             lane.tally.count(OutcomeKind::Rejected) - before.count(OutcomeKind::Rejected);
@@ -158,6 +186,8 @@ impl Run<'_> {
             spent: lane.spent(),
             rejections: lane.tell_rejections(),
             wishes: lane.wishes(index),
+            silenced,
+            blocks: lane.blocks(index),
         })?;
         (self.observer)(RunEvent::Progress {
             api: &lane.api,
@@ -170,24 +200,39 @@ impl Run<'_> {
     /// Hears what the oracles had to say.
     fn complete_judging(
         &mut self,
-        at: usize,
+        handed: Handed,
         batch: &Batch,
         executions: &[Execution],
         busy: Duration,
     ) -> Result<(), CampaignError> {
+        let Handed {
+            lane: at,
+            work: Work::Judge(chosen),
+            hangs,
+            mut silenced,
+        } = handed
+        else {
+            return Ok(());
+        };
         let api = Arc::clone(&self.apis[at]);
         for (input, execution) in batch.inputs.iter().zip(executions) {
             for verdict in fissure_judge::reports(&api, input, execution) {
-                self.remember(at, &verdict, input, execution)?;
+                let part = chosen.part(input.number);
+                silenced += self.remember(at, &verdict, input, execution, part)?;
             }
         }
         if let Some(lane) = self.lanes.get_mut(&at) {
-            lane.complete_judging(executions, busy);
+            let oracles = lane.complete_judging(&chosen, executions, busy);
             self.folder.append(&Record::Judged {
                 at,
                 api: lane.api.title.clone(),
                 numbers: executions.iter().map(|one| one.number).collect(),
                 reports: executions.iter().map(|one| one.reports.len() as u64).sum(),
+                asked: chosen.asked,
+                oracles,
+                busy: busy.as_secs_f64(),
+                hangs,
+                silenced,
             })?;
         }
         Ok(())

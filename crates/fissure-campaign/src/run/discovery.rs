@@ -1,7 +1,7 @@
 //! What the library itself says of an API of which no file says anything.
 
 use fissure_discover::{
-    Description, from_signature, signature_of, spec_of, suggest, without_tensors,
+    Description, from_signature, signature_of, spec_of, suggest, with_examples, without_tensors,
 };
 use fissure_generate::GenerateOptions;
 use fissure_model::{Api, RuleText, Signature, Spec};
@@ -49,6 +49,10 @@ impl Run<'_> {
             found = without_tensors(found);
         }
         found.check_nan = spec.check_nan;
+        // A worker that died of an example leaves none.
+        if let Ok(answer) = self.pool.examples(&api.path) {
+            found = with_examples(found, &answer);
+        }
         let signature = signature_of(&description, &signature.library_version);
         Ok(Some((found, signature)))
     }

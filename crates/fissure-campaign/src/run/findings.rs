@@ -5,24 +5,26 @@ use std::time::Instant;
 
 use fissure_judge::JudgeOptions;
 use fissure_model::{ConcreteInput, Execution, Verdict};
-use fissure_triage::Observed;
+use fissure_triage::{Observed, Signature};
 
-use super::{CampaignError, Run};
+use super::{CampaignError, PATIENCE, Run};
+use crate::lane::SequencePart;
 use crate::record::Record;
 
 impl Run<'_> {
-    /// Judges one execution and remembers a failure not seen before.
+    /// Judges one execution and remembers a failure not seen before. Gives how many were silenced.
     pub(super) fn look(
         &mut self,
         at: usize,
         input: &ConcreteInput,
         execution: &Execution,
-    ) -> Result<(), CampaignError> {
+        part: SequencePart,
+    ) -> Result<u64, CampaignError> {
         let api = Arc::clone(&self.apis[at]);
         // A NaN alone is no verdict here: the input is judged by the oracle `nan`.
         let judge = JudgeOptions { check_nan: false };
         if let Some(verdict) = fissure_judge::judge(&api, input, execution, &judge) {
-            return self.remember(at, &verdict, input, execution);
+            return self.remember(at, &verdict, input, execution, part);
         }
         let trusted = self.options.trust_specs;
         if let Some((verdict, report)) = fissure_judge::documentation(input, execution, trusted)
@@ -30,9 +32,9 @@ impl Run<'_> {
         {
             let mut execution = execution.clone();
             execution.reports.push(report);
-            return self.remember(at, &verdict, input, &execution);
+            return self.remember(at, &verdict, input, &execution, part);
         }
-        Ok(())
+        Ok(0)
     }
 
     /// Keeps a failure that no earlier one is the same as, if its oracle was asked.
@@ -42,9 +44,10 @@ impl Run<'_> {
         verdict: &Verdict,
         input: &ConcreteInput,
         execution: &Execution,
-    ) -> Result<(), CampaignError> {
+        part: SequencePart,
+    ) -> Result<u64, CampaignError> {
         if !self.options.has_oracle(&verdict.oracle) {
-            return Ok(());
+            return Ok(0);
         }
         let api = Arc::clone(&self.apis[at]);
         if self
@@ -53,18 +56,42 @@ impl Run<'_> {
             .is_some()
         {
             self.summary.silenced += 1;
-            return Ok(());
+            return Ok(1);
         }
-        let observed = self.collector.observe(&api, verdict, input, execution);
+        // By the clock, how much comes back in time depends on it anyway: the simplest input is kept.
+        let rank = if self.is_counted() { part.rank() } else { 0 };
+        let observed = self
+            .collector
+            .observe(&api, verdict, input, execution, rank);
         if let Observed::New(signature) = observed {
             self.folder.append(&Record::Seen {
                 at,
                 api: api.title.clone(),
                 id: fissure_triage::finding_id(&api, verdict, &signature),
                 number: input.number,
+                judging: matches!(part, SequencePart::Judged(_)),
             })?;
             self.seen.push((at, Instant::now(), signature));
         }
-        Ok(())
+        Ok(0)
+    }
+
+    /// The run ends by a count: what it finds does not depend on the clock.
+    pub(super) fn is_counted(&self) -> bool {
+        let options = self.options;
+        let timed = options.max_time.or(options.total_time).or(options.turn);
+        options.max_inputs.is_some() && timed.is_none()
+    }
+
+    /// Whether a failure has had its time to be shown by a simpler input.
+    pub(super) fn has_waited(&self, at: usize, since: Instant, signature: &Signature) -> bool {
+        if !self.is_counted() {
+            return since.elapsed() >= PATIENCE;
+        }
+        let part = self.collector.part(signature);
+        match (part, self.lanes.get(&at)) {
+            (Some(part), Some(lane)) => lane.is_over(SequencePart::from_rank(part)),
+            _ => true,
+        }
     }
 }

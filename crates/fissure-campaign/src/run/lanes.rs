@@ -5,16 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fissure_generate::Generator;
+use fissure_model::{Api, ConcreteInput};
 
 use super::{CampaignError, Run, Source};
+use crate::guide::Guide;
 use crate::keep::Keeper;
-use crate::lane::Lane;
+use crate::lane::{self, Lane};
 use crate::record::Record;
 use crate::restore::RestoredLane;
 use crate::{Part, RunEvent, StoreError};
 
 /// Turns that every API gets in the time that is left, if all show something new.
 const ROUNDS: f64 = 3.0;
+/// Part of the time that the first turns may take.
+const FIRST_ROUND: f64 = 0.8;
 const SHORTEST_TURN: Duration = Duration::from_millis(200);
 const LONGEST_TURN: Duration = Duration::from_secs(60);
 /// Every so many turns, one goes to an API that showed nothing new.
@@ -37,6 +41,12 @@ impl Run<'_> {
             };
             let api = Arc::clone(&self.apis[at]);
             let mut restored = self.restored.take(at);
+            let weight = self.options.division.weight(at);
+            restored.keep_whole(lane::share(self.options.max_inputs, weight));
+            if !restored.judged_again.is_empty() {
+                let judged = std::mem::take(&mut restored.judged_again);
+                self.folder.append(&Record::Again { at, judged })?;
+            }
             let done = match self.options.division.part {
                 Part::Fuzz => restored.finished.take().or_else(|| restored.fuzzed.take()),
                 Part::All | Part::Judge => restored.finished.take(),
@@ -83,6 +93,17 @@ impl Run<'_> {
         let apis = (self.parked.len() + self.lanes.len()).max(1) as f64;
         rest.mul_f64(together / (apis * ROUNDS))
             .clamp(SHORTEST_TURN, LONGEST_TURN)
+    }
+
+    /// Time that each API gets for its first turn, if all of them are to have one.
+    fn first_share(&self) -> Duration {
+        let Some(end) = self.fuzzing_ends() else {
+            return LONGEST_TURN;
+        };
+        let rest = end.saturating_sub(self.clock.elapsed());
+        let together = (self.options.workers + 1) as f64;
+        let apis = (self.waiting.len() + self.lanes.len() + 1) as f64;
+        rest.mul_f64(FIRST_ROUND * together / apis)
     }
 
     pub(super) fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
@@ -177,8 +198,11 @@ impl Run<'_> {
                         weight,
                         self.options,
                     );
+                    if let Some(guide) = self.guide(&lane.api)? {
+                        lane.follow(guide);
+                    }
                     if self.takes_turns {
-                        lane.take_turns(weight);
+                        lane.take_turns(weight, self.first_share());
                     }
                     if let Some((batch, spec)) = self.switches.remove(&at) {
                         let options = self.options.generate.clone();
@@ -199,6 +223,23 @@ impl Run<'_> {
             signature: &signature,
         });
         Ok(Ok(lane))
+    }
+
+    /// What makes inputs of those that were kept, where that is wanted.
+    fn guide(&self, api: &Api) -> Result<Option<Guide>, StoreError> {
+        let seeds: Vec<ConcreteInput> = self.options.corpus.of(&api.path).cloned().collect();
+        if !self.options.guide && seeds.is_empty() {
+            return Ok(None);
+        }
+        let run = self.folder.path();
+        Guide::new(
+            api,
+            self.options.seed,
+            seeds.into_iter(),
+            self.options.guide.then_some(run),
+        )
+        .map(Some)
+        .map_err(StoreError::at("write", run))
     }
 
     /// Who records the inputs of an API, unless they are recorded already.
@@ -252,7 +293,7 @@ impl Run<'_> {
             .map(|(at, _)| *at)
             .collect();
         if !finished.is_empty() {
-            self.confirm_seen(|at, _| finished.contains(&at))?;
+            self.confirm_seen(|_, at, _, _| finished.contains(&at))?;
         }
         for at in finished {
             if let Some(lane) = self.lanes.remove(&at) {

@@ -4,6 +4,7 @@ use fissure_generate::Generator;
 use fissure_model::Spec;
 
 use super::{CampaignError, Run, Source};
+use crate::lane::SequencePart;
 use crate::learning::{LearnedApi, failures, learned_spec};
 use crate::record::Record;
 use crate::{Part, RunEvent};
@@ -98,7 +99,7 @@ impl Run<'_> {
             return Ok(());
         };
         for (input, execution) in &news.crashes {
-            self.look(at, input, execution)?;
+            self.look(at, input, execution, SequencePart::of_batch(0))?;
         }
         for remark in news.remarks {
             (self.observer)(RunEvent::Warning {

@@ -1,5 +1,6 @@
 //! From a failure that was seen to a finding on disk: made small, tried in fresh processes, written.
 
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -9,18 +10,23 @@ use fissure_triage::{Candidate, Replay, Signature};
 use super::{CampaignError, Run, found_record, pace};
 use crate::RunEvent;
 use crate::replayer::{StoredFinding, replay_finding, stored_findings};
+use crate::session::holds;
 use crate::shrinker::{ShrinkEvent, Shrinker};
+
+/// Remarks of findings whose run was over before triage was done with them.
+const UNTRIED: &str = "The run was over before it was tried in a fresh process.";
+const UNSHRUNK: &str = "It was not made smaller";
 
 impl Run<'_> {
     /// Hands failures that had their time to show a simpler input on. What the input itself explains
     /// is told without: trying it again would only exhaust the limits again.
     pub(super) fn confirm_seen(
         &mut self,
-        ready: impl Fn(usize, Instant) -> bool,
+        ready: impl Fn(&Self, usize, Instant, &Signature) -> bool,
     ) -> Result<(), CampaignError> {
         let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.seen)
             .into_iter()
-            .partition(|(at, since, _)| ready(*at, *since));
+            .partition(|(at, since, signature)| ready(self, *at, *since, signature));
         self.seen = later;
         for (at, _, signature) in now {
             let Some(candidate) = self.collector.take(&signature) else {
@@ -104,9 +110,7 @@ impl Run<'_> {
                             summary,
                         });
                     }
-                    Err(reason) => finding
-                        .remarks
-                        .push(format!("It was not made smaller: {reason}.")),
+                    Err(reason) => finding.remarks.push(format!("{UNSHRUNK}: {reason}.")),
                 }
                 self.confirm(lane, finding);
             }
@@ -114,7 +118,8 @@ impl Run<'_> {
     }
 
     fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
-        let api = Api::clone(&self.apis[at]);
+        let mut api = Api::clone(&self.apis[at]);
+        api.folders = self.folders_of(&api);
         // Told here because shrinking keeps the failure, not what the input was made to do.
         let remarks = match &candidate.input.intent {
             Intent::BreakRule { rule } => vec![format!(
@@ -144,6 +149,13 @@ impl Run<'_> {
         }
     }
 
+    /// The user's own folders that an API is imported from.
+    fn folders_of(&self, api: &Api) -> Vec<PathBuf> {
+        let modules: Vec<&String> = api.imports.iter().chain([&api.package]).collect();
+        let needed = |folder: &&PathBuf| modules.iter().any(|module| holds(folder, module));
+        self.folders.iter().filter(needed).cloned().collect()
+    }
+
     pub(super) fn report(
         &mut self,
         at: usize,
@@ -153,8 +165,7 @@ impl Run<'_> {
         let signature = Signature::of_finding(&finding);
         finding.also_through = self.collector.aliases(&signature);
         if self.halt.load(Ordering::Relaxed) && outcome.is_err() {
-            let untried = "The run was over before it was tried in a fresh process.";
-            finding.remarks.push(untried.to_owned());
+            finding.remarks.push(UNTRIED.to_owned());
         } else if let Err(message) = outcome {
             (self.observer)(RunEvent::Warning {
                 message: format!("failed to try {} in a fresh process: {message}", finding.id),
@@ -162,6 +173,7 @@ impl Run<'_> {
         }
         let folder = fissure_triage::write_finding(&self.folder.findings(), &finding)
             .map_err(CampaignError::Finding)?;
+        self.untried.remove(&finding.id);
         self.written
             .push((signature, folder.clone(), finding.also_through.len()));
         let reproduction = finding.reproduction.unwrap_or(Reproduction {
@@ -185,6 +197,33 @@ impl Run<'_> {
             folder,
         });
         Ok(())
+    }
+
+    /// Findings that an interrupted process wrote as they were, and that were not met again, are made
+    /// small and tried now.
+    pub(super) fn try_untried(&mut self) {
+        if self.halt.load(Ordering::Relaxed) {
+            return;
+        }
+        for (at, mut finding) in self.untried.values().cloned().collect::<Vec<_>>() {
+            finding
+                .remarks
+                .retain(|remark| *remark != UNTRIED && !remark.starts_with(UNSHRUNK));
+            self.collector.know(&finding);
+            let finding = Box::new(finding);
+            match &mut self.shrinker {
+                Some(shrinker) if finding.unshrunk.is_none() => shrinker.submit(at, finding, None),
+                _ => self.confirm(at, finding),
+            }
+        }
+    }
+
+    /// Those that could not be tried this time either are on disk, and count.
+    pub(super) fn count_untried(&mut self) {
+        for (id, (at, _)) in std::mem::take(&mut self.untried) {
+            self.found[at].findings.push(id);
+            self.summary.findings += 1;
+        }
     }
 
     /// Other APIs may have led to a failure after its finding was written.
@@ -257,7 +296,7 @@ impl Run<'_> {
     }
 
     /// The position of a finding's API in this run.
-    fn position(&self, stored: &StoredFinding) -> Option<usize> {
+    pub(super) fn position(&self, stored: &StoredFinding) -> Option<usize> {
         self.apis
             .iter()
             .position(|api| api.path == stored.finding.api.path)

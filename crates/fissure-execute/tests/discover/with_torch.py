@@ -1,5 +1,8 @@
 """Discovery in PyTorch: schemas, methods, modules, custom operators."""
 
+import sys
+import types
+
 import torch
 
 from fissure_worker import discover
@@ -43,6 +46,16 @@ def modules_are_constructed_and_called():
 def functions_behind_a_boolean_are_seen():
     first, _ = params("torch.nn.functional.max_pool2d")
     assert "int" in sorts(first["kernel_size"]), first["kernel_size"]
+
+
+def compiled_functions_carry_their_schema():
+    holder = types.ModuleType("scripted_here")
+    sys.modules["scripted_here"] = holder
+    holder.doubled = torch.jit.CompilationUnit(
+        "def doubled(x: Tensor, n: int) -> Tensor:\n    return x * n\n"
+    ).doubled
+    found = discover.describe("scripted_here.doubled")["forms"][0]
+    assert [one["types"][0]["sort"] for one in found["params"]] == ["tensor", "int"], found
 
 
 def custom_operators_are_found():
@@ -92,6 +105,7 @@ methods_take_the_tensor_first()
 modules_are_constructed_and_called()
 functions_behind_a_boolean_are_seen()
 custom_operators_are_found()
+compiled_functions_carry_their_schema()
 sentences_of_the_text_are_read()
 public_names()
 print("all of it holds")

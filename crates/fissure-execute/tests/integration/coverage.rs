@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use fissure_execute::{CoverageOptions, Event, Hit, Pool, PoolOptions};
+use fissure_execute::{Arming, CoverageOptions, Event, Hit, Pool, PoolOptions};
 use fissure_model::{Execution, Outcome, Value};
 
 use crate::support::{api, batch, input, python};
@@ -75,6 +75,7 @@ fn start(folder: &Path) -> Option<Pool> {
     options.timeout = Duration::from_secs(60);
     options.coverage = Some(CoverageOptions {
         cache: folder.join("cache"),
+        arming: Arming::Once,
     });
     Some(Pool::start(options).unwrap())
 }
@@ -148,6 +149,7 @@ fn a_target_without_native_code_is_refused_with_the_reason() {
     options.extra_path = vec![folder.path().to_owned()];
     options.coverage = Some(CoverageOptions {
         cache: folder.path().join("cache"),
+        arming: Arming::Once,
     });
     // Where the interpreter has NumPy there is code of it to watch.
     if let Err(error) = Pool::start(options) {

@@ -33,6 +33,11 @@ fn signatures_documentation_and_source_are_read_in_plain_python() {
 }
 
 #[test]
+fn examples_of_a_documentation_become_calls_and_objects_the_calls_that_made_them() {
+    holds(&python(), "examples.py");
+}
+
+#[test]
 fn schemas_methods_modules_and_custom_operators_of_torch_are_found() {
     if let Some(python) = fissure_testing::torch_python() {
         holds(&python, "with_torch.py");

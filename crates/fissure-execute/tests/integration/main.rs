@@ -7,6 +7,7 @@ mod autopsy;
 mod conformance;
 mod coverage;
 mod discovering;
+mod forked;
 mod hostile;
 mod judging;
 mod killing;

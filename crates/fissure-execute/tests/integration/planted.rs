@@ -373,3 +373,16 @@ fn two_workers_survive_everything_at_once_and_lose_nothing() {
     assert_eq!(pool.failure(), None);
     assert_eq!(pool.stop().inputs, 32 * VALUES.len() as u64);
 }
+
+#[test]
+fn what_one_api_spoils_is_not_taken_for_a_rejection_by_the_next() {
+    let scratch = tempfile::tempdir().unwrap();
+    let pool = Pool::start(planted_options(scratch.path())).unwrap();
+    let values: Vec<i128> = (0..30).collect();
+    for function in ["spoil", "spoilt", "spoil", "spoilt"] {
+        let answer = run(&pool, batch(function, &values));
+        let outcomes = answer.executions.iter();
+        let accepted = outcomes.filter(|one| matches!(one.outcome, Outcome::Accepted { .. }));
+        assert_eq!(accepted.count(), values.len(), "{function}: {answer:?}");
+    }
+}

@@ -1,5 +1,6 @@
 //! An input changed to what a rejection asks for.
 
+use fissure_functions::{Given, Object, functions};
 use fissure_model::{Argument, ConcreteInput, Dtype, Scalar, TensorData, TensorValue, Value};
 use fissure_solve::{Random, write_element};
 
@@ -24,7 +25,13 @@ pub(super) fn repaired(
     let own = input.arguments.len();
     let layer = input.layer_arguments.as_ref().map_or(0, Vec::len);
     let mut made = Vec::new();
-    for at in 0..own + layer {
+    // Where no parameter is named, not always the first ones.
+    let count = own + layer;
+    let first = match wish.about.is_none() && count > 1 && random.chance(0.5) {
+        true => random.index(count),
+        false => 0,
+    };
+    for at in (first..count).chain(0..first) {
         let named = argument(input, at).name == wish.about.as_deref().unwrap_or_default();
         if wish.about.is_some() && !named {
             continue;
@@ -85,6 +92,21 @@ fn remove(input: &mut ConcreteInput, at: usize) {
 fn change(value: &mut Value, want: &Want, random: &mut Random) -> bool {
     match (value, want) {
         (value, Want::Sort(sort)) => to_sort(value, *sort, random),
+        (value @ (Value::Tensor(_) | Value::SparseTensor(_)), Want::Through(name)) => {
+            let inner = match &*value {
+                Value::SparseTensor(tensor) => Value::Tensor(tensor.clone()),
+                other => other.clone(),
+            };
+            let changed = through(name, inner, random);
+            changed.map(|changed| *value = changed).is_some()
+        }
+        (value, Want::Made(name)) => {
+            let Some(object) = made(name, random).filter(|object| object != value) else {
+                return false;
+            };
+            *value = object;
+            true
+        }
         (value @ Value::Text(_), Want::Word(word)) => {
             let new = Value::Text(word.clone());
             let differs = *value != new;
@@ -95,6 +117,13 @@ fn change(value: &mut Value, want: &Want, random: &mut Random) -> bool {
             change_tensor(tensor, want, random)
         }
         (Value::List(items) | Value::Tuple(items), want) => change_list(items, want, random),
+        // A tensor inside the call that gives it its form.
+        (Value::Call { arguments, .. }, Want::Rank(_) | Want::Number { .. } | Want::Square) => {
+            match arguments.first_mut() {
+                Some(inner @ Value::Tensor(_)) => change(inner, want, random),
+                _ => false,
+            }
+        }
         (Value::Int(number), want) => {
             let before = *number;
             match want {
@@ -116,6 +145,51 @@ fn change(value: &mut Value, want: &Want, random: &mut Random) -> bool {
         }
         _ => false,
     }
+}
+
+/// What the table of functions says of a call that makes something of an argument, or of nothing.
+fn object(name: &str, random: &mut Random) -> Option<&'static Object> {
+    let objects = functions().objects().iter();
+    let same: Vec<&Object> = objects.filter(|object| object.name() == name).collect();
+    (!same.is_empty()).then(|| *random.pick(&same))
+}
+
+/// Further arguments of such a call; one that cannot be read is left out.
+fn arguments_of(object: &Object) -> Vec<Value> {
+    let read = |json: &serde_json::Value| serde_json::from_value(json.clone()).ok();
+    object.with.iter().filter_map(read).collect()
+}
+
+/// A tensor handed through a function that gives it another form.
+fn through(name: &str, tensor: Value, random: &mut Random) -> Option<Value> {
+    let object = object(name, random)?;
+    // What is quantised, compressed or handed to another library has to be `float32`.
+    let tensor = match tensor {
+        Value::Tensor(tensor) => {
+            let shape = tensor.shape.clone();
+            Value::Tensor(reshaped(&tensor, Dtype::Float32, shape))
+        }
+        other => other,
+    };
+    let first = match object.given? {
+        Given::Tensor => tensor,
+        Given::Tensors => Value::List(vec![tensor.clone(), tensor]),
+    };
+    let mut arguments = vec![first];
+    arguments.extend(arguments_of(object));
+    Some(Value::Call {
+        path: object.call.clone(),
+        arguments,
+    })
+}
+
+/// An object that is made without anything of the call.
+fn made(name: &str, random: &mut Random) -> Option<Value> {
+    let object = object(name, random)?;
+    Some(Value::Call {
+        path: object.call.clone(),
+        arguments: arguments_of(object),
+    })
 }
 
 fn change_list(items: &mut Vec<Value>, want: &Want, random: &mut Random) -> bool {
@@ -234,7 +308,7 @@ fn clamp(tensor: &mut TensorValue, lower: Option<f64>, upper: Option<f64>) -> bo
 }
 
 /// The same elements, over and over, in another shape and type.
-pub(super) fn reshaped(tensor: &TensorValue, dtype: Dtype, shape: Vec<u64>) -> TensorValue {
+pub(crate) fn reshaped(tensor: &TensorValue, dtype: Dtype, shape: Vec<u64>) -> TensorValue {
     let elements = shape
         .iter()
         .try_fold(1_u64, |product, size| product.checked_mul(*size))
@@ -305,7 +379,25 @@ fn to_sort(value: &mut Value, sort: Sort, random: &mut Random) -> bool {
         | (Sort::List, Value::List(_))
         | (Sort::Tuple, Value::Tuple(_))
         | (Sort::Dtype, Value::Dtype(_))
+        | (Sort::Array, Value::NdArray(_))
+        | (Sort::Sparse, Value::SparseTensor(_))
+        | (Sort::Dict, Value::Dict(_))
         | (Sort::Tensor, Value::Tensor(_)) => return false,
+        (Sort::Array, Value::Tensor(tensor)) => Value::NdArray(tensor.clone()),
+        (Sort::Sparse, Value::Tensor(tensor) | Value::NdArray(tensor)) => {
+            Value::SparseTensor(tensor.clone())
+        }
+        // No elements to make it of.
+        (Sort::Array | Sort::Sparse, _) => return false,
+        (Sort::Text, Value::Tensor(tensor) | Value::NdArray(tensor)) if tensor.shape.len() == 1 => {
+            let count = tensor.shape[0].min(8) as usize;
+            Value::List(vec![Value::Text("abc".to_owned()); count])
+        }
+        (Sort::Text, Value::List(items)) => {
+            Value::List(vec![Value::Text("abc".to_owned()); items.len()])
+        }
+        (Sort::Dict, Value::None) => Value::Dict(Vec::new()),
+        (Sort::Dict, value) => Value::Dict(vec![(Value::Text("a".to_owned()), value.clone())]),
         (Sort::Int, _) => Value::Int(random.between(1, 4)),
         (Sort::Float, Value::Int(number)) => Value::Float(*number as f64),
         (Sort::Float, _) => Value::Float(random.unit()),

@@ -6,15 +6,20 @@
 //! accepted, and on nothing but outcomes told at fixed points of the sequence.
 
 mod apply;
+mod explore;
+mod stages;
 mod vary;
 mod wish;
 mod words;
 
 use std::collections::VecDeque;
 
-use fissure_model::{ConcreteInput, Intent};
+use fissure_model::{ConcreteInput, Example, Intent};
 use fissure_solve::Random;
 
+pub(crate) use apply::reshaped;
+use stages::Stages;
+pub(crate) use vary::resize as resize_alike;
 pub use wish::{Want, Wish, wishes};
 
 /// Repairs of one input, one after the other.
@@ -25,6 +30,8 @@ const QUEUE: usize = 64;
 const BRANCHES: usize = 3;
 /// Accepted inputs whose neighbours are tried.
 const ELITES: usize = 24;
+/// Accepted inputs after which there is nothing to search for.
+const ENOUGH: f64 = 3.0;
 /// Inputs whose outcome is awaited.
 const REMEMBERED: usize = 4096;
 
@@ -42,6 +49,10 @@ pub(crate) struct Repairs {
     next_elite: usize,
     /// Inputs under way: number, input, how often repaired.
     waiting: VecDeque<(u64, ConcreteInput, u8)>,
+    /// Rejected inputs by reason, as long as nothing is accepted.
+    stages: Stages,
+    /// Examples that wait to be tried, each twice: a boundary case may come into it.
+    examples: VecDeque<ConcreteInput>,
     /// Of inputs that were drawn, not repaired: how many ran, how many were accepted.
     tried: f64,
     accepted: f64,
@@ -49,7 +60,7 @@ pub(crate) struct Repairs {
 }
 
 impl Repairs {
-    pub fn new(key: [u8; 32]) -> Self {
+    pub fn new(key: [u8; 32], examples: &[Example]) -> Self {
         let mut key = key;
         // A stream of its own: numbers of inputs name its parts too.
         key[0] ^= 0x5a;
@@ -58,6 +69,18 @@ impl Repairs {
             elites: Vec::new(),
             next_elite: 0,
             waiting: VecDeque::new(),
+            stages: Stages::default(),
+            examples: examples
+                .iter()
+                .chain(examples)
+                .map(|example| ConcreteInput {
+                    number: 0,
+                    arguments: example.arguments.clone(),
+                    layer_arguments: example.layer_arguments.clone(),
+                    intent: Intent::Conform,
+                    mutations: Vec::new(),
+                })
+                .collect(),
             tried: 0.0,
             accepted: 0.0,
             key,
@@ -76,12 +99,21 @@ impl Repairs {
 
     /// A repaired input or a neighbour of an accepted one, if it is their turn.
     pub fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
-        if self.queue.is_empty() && self.elites.is_empty() || !random.chance(self.share()) {
+        let example = match self.examples.is_empty() || random.chance(0.5) {
+            true => None,
+            false => self.examples.pop_front(),
+        };
+        if example.is_none() && !random.chance(self.share()) {
             return None;
         }
-        let waits = !self.queue.is_empty() && (self.elites.is_empty() || random.chance(0.5));
-        let (input, depth) = if waits {
+        let nothing = self.elites.is_empty();
+        let (input, depth) = if let Some(example) = example {
+            (example, 1)
+        } else if !self.queue.is_empty() && random.chance(0.5) {
             self.queue.pop_front()?
+        } else if nothing {
+            let refused = self.stages.pick(random)?;
+            (explore::explored(refused, random), 2)
         } else {
             let elite = self.elites.get(random.index(self.elites.len().max(1)))?;
             // Its own rejection is repaired too, but not for long.
@@ -128,6 +160,13 @@ impl Repairs {
             } else if accepted {
                 self.keep(input);
                 return;
+            }
+            if !accepted && self.elites.is_empty() && self.accepted < ENOUGH {
+                for wish in wishes {
+                    if let Want::Reason(reason) = wish.want {
+                        self.stages.meet(reason, &input);
+                    }
+                }
             }
             if !accepted && depth < DEPTH {
                 self.repair(&input, wishes, depth);

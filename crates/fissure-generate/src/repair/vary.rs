@@ -65,7 +65,7 @@ fn new_elements(input: &mut ConcreteInput, random: &mut Random) {
 }
 
 /// Every dimension of one size gets another one, so that sizes which must agree still do.
-fn resize(input: &mut ConcreteInput, random: &mut Random) {
+pub(crate) fn resize(input: &mut ConcreteInput, random: &mut Random) {
     let mut sizes: Vec<u64> = Vec::new();
     for at in 0..count(input) {
         argument(input, at).value.walk(&mut |value| {

@@ -6,7 +6,7 @@ use fissure_model::Dtype;
 const LARGEST: i64 = 1 << 20;
 
 /// How libraries call element types beside Fissure's own names.
-const NAMES: [(&str, Dtype); 26] = [
+const NAMES: [(&str, Dtype); 18] = [
     ("float", Dtype::Float32),
     ("double", Dtype::Float64),
     ("half", Dtype::Float16),
@@ -19,14 +19,6 @@ const NAMES: [(&str, Dtype); 26] = [
     ("boolean", Dtype::Bool),
     ("complexfloat", Dtype::Complex64),
     ("complexdouble", Dtype::Complex128),
-    ("dt_float", Dtype::Float32),
-    ("dt_double", Dtype::Float64),
-    ("dt_half", Dtype::Float16),
-    ("dt_int32", Dtype::Int32),
-    ("dt_int64", Dtype::Int64),
-    ("dt_bool", Dtype::Bool),
-    ("dt_uint8", Dtype::Uint8),
-    ("dt_complex64", Dtype::Complex64),
     ("floating", Dtype::Float32),
     ("floats", Dtype::Float32),
     ("integral", Dtype::Int64),
@@ -40,6 +32,8 @@ pub(super) fn dtypes_in(text: &str) -> Vec<Dtype> {
     let lower = text.to_lowercase();
     let mut found = Vec::new();
     for word in lower.split(|letter: char| !letter.is_alphanumeric() && letter != '_') {
+        // TensorFlow's own names: `DT_QINT8`.
+        let word = word.strip_prefix("dt_").unwrap_or(word);
         let known = word.parse::<Dtype>().ok().or_else(|| {
             let mut names = NAMES.iter();
             names

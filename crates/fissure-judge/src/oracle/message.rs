@@ -2,6 +2,10 @@
 //!
 //! # What it does
 //!
+//! Reports a *wrong exception*: an `AssertionError` without a message, an `IndexError`, a name without
+//! a value, raised by the library's own Python code for an input within the specification. It is
+//! no answer to the caller but a slip of the code, where a check is missing.
+//!
 //! Notes a rejection whose message is empty, holds bytes that are no text, prints a C++ stack
 //! trace, or whose class comes from the inside of the library and blames the wrong thing
 //! (`UnicodeDecodeError`, `StopIteration`, `UnboundLocalError`, `ZeroDivisionError`, …).
@@ -16,7 +20,9 @@
 //! Matters of taste: a terse message, an unusual but fitting class, one that comes with words of the
 //! library rather than those of the interpreter. What it says is a note, listed
 //! and not counted, unless the message holds garbage or the class can only come from a mistake in
-//! the library's own code.
+//! the library's own code. An `IndexError` or `AssertionError` that was raised with words of its own, or by code
+//! that is not Python, is a rejection; one for an input that was made to break something, or that
+//! carries boundary cases or a None, is a note.
 //!
 //! # Example
 //!
@@ -24,7 +30,10 @@
 //! UnboundLocalError: local variable 'output' referenced before assignment
 //! ```
 
-use fissure_model::{Confidence, Exception, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{
+    Argument, ConcreteInput, Confidence, Exception, Execution, Intent, Outcome, OutcomeKind, Value,
+    Verdict,
+};
 
 /// Classes that only a mistake in the library's own Python code raises.
 const MISTAKES: [&str; 3] = ["UnboundLocalError", "NameError", "UnicodeDecodeError"];
@@ -44,11 +53,19 @@ const STACKS: [&str; 4] = [
     "Stack trace:\n",
 ];
 
-pub fn judge(execution: &Execution) -> Option<Verdict> {
+pub fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
     let Outcome::Rejected(exception) = &execution.outcome else {
         return None;
     };
-    let (detail, certain) = fault(exception)?;
+    // Nothing at all given for a parameter is seldom what a caller means.
+    let missing = |argument: &Argument| argument.value == Value::None;
+    let plain = input.intent == Intent::Conform
+        && input.mutations.is_empty()
+        && !input.arguments.iter().any(missing);
+    let (detail, certain) = match slip(exception) {
+        Some(detail) => (detail, plain),
+        None => fault(exception)?,
+    };
     Some(Verdict {
         kind: OutcomeKind::WrongResult,
         oracle: "message".into(),
@@ -56,6 +73,39 @@ pub fn judge(execution: &Execution) -> Option<Verdict> {
         detail,
         note: !certain,
     })
+}
+
+/// What Python itself says of a position that is not there.
+const POSITIONS: [&str; 6] = [
+    "list index out of range",
+    "tuple index out of range",
+    "string index out of range",
+    "list assignment index out of range",
+    "range object index out of range",
+    "pop from empty list",
+];
+
+/// A slip of the library's Python code: the worker sends the frames of such exceptions, and only
+/// what the interpreter raised by itself counts.
+fn slip(exception: &Exception) -> Option<String> {
+    let place = exception.frames.last()?;
+    if is_of_python(place) {
+        return None;
+    }
+    let message = exception.message.trim();
+    let slipped = match exception.class.as_str() {
+        "AssertionError" => message.is_empty(),
+        "IndexError" => POSITIONS.contains(&message),
+        _ => false,
+    };
+    let function = place.rsplit(' ').next().unwrap_or(place);
+    slipped.then(|| format!("{} out of {function}", exception.class))
+}
+
+/// Python's own code, to which a caller's argument was handed on.
+fn is_of_python(frame: &str) -> bool {
+    let inside = frame.contains("/lib/python3") || frame.contains("\\lib\\");
+    frame.starts_with("<frozen") || inside && !frame.contains("-packages")
 }
 
 /// What is wrong with the exception, and whether that is beyond doubt.
@@ -121,6 +171,42 @@ mod tests {
             message: message.into(),
             frames: Vec::new(),
         })
+    }
+
+    fn raised(class: &str, message: &str, frame: &str) -> Option<String> {
+        slip(&Exception {
+            class: class.into(),
+            message: message.into(),
+            frames: vec!["/a/site-packages/lib/api.py:3 outer".into(), frame.into()],
+        })
+    }
+
+    #[test]
+    fn a_slip_of_the_librarys_python_code_is_a_wrong_exception() {
+        let own = "/a/lib/python3.11/site-packages/lib/inner.py:7 inner";
+        let found = Some("IndexError out of inner".to_owned());
+        assert_eq!(raised("IndexError", "tuple index out of range", own), found);
+        let found = Some("AssertionError out of inner".to_owned());
+        assert_eq!(raised("AssertionError", "", own), found);
+    }
+
+    #[test]
+    fn an_exception_with_words_of_its_own_or_from_python_itself_is_a_rejection() {
+        let own = "/a/lib/python3.11/site-packages/lib/inner.py:7 inner";
+        assert_eq!(raised("IndexError", "axis 3 is out of bounds", own), None);
+        assert_eq!(raised("AssertionError", "x must be positive", own), None);
+        let pythons = "/a/lib/python3.11/random.py:371 choice";
+        assert_eq!(
+            raised("IndexError", "list index out of range", pythons),
+            None
+        );
+        // No frames: raised on purpose, or by code that is not Python.
+        let exception = Exception {
+            class: "IndexError".into(),
+            message: "list index out of range".into(),
+            frames: Vec::new(),
+        };
+        assert_eq!(slip(&exception), None);
     }
 
     #[test]

@@ -136,13 +136,21 @@ if LIBRARY == "jax":
 judged("reported", "compile", wrong_when_traced, [X], "planted.wrong_when_traced")
 if LIBRARY == "jax":
     planted.wrong_when_wide_and_traced = wrong_when_wide_and_traced
-    judged("reported", "compile", wrong_when_wide_and_traced, [X], "planted.wrong_when_wide_and_traced")
+    judged(
+        "reported", "compile", wrong_when_wide_and_traced, [X], "planted.wrong_when_wide_and_traced"
+    )
 judged("reported", "reference", wrong_values, [X], prefix + "exp")
 judged("reported", "determinism", another_each_time, [X], "planted.another_each_time")
 judged("silent", "compile", add, [X, X], prefix + "add")
 judged("silent", "compile", another_each_time, [X], "planted.another_each_time")
 judged("silent", "compile", exp, [X * 1e6], prefix + "exp")
-judged("silent", "nan", resolve("jax.numpy.log" if LIBRARY == "jax" else "tensorflow.math.log"), [-X], prefix + "log")
+judged(
+    "silent",
+    "nan",
+    resolve("jax.numpy.log" if LIBRARY == "jax" else "tensorflow.math.log"),
+    [-X],
+    prefix + "log",
+)
 
 # Every function of the table that takes tensors alone.
 for path, forms in equivalents.index(functions.table().twins, LIBRARY).items():
@@ -150,7 +158,9 @@ for path, forms in equivalents.index(functions.table().twins, LIBRARY).items():
     for form, row in forms:
         if len(form.required) > 2 or set(form.required) & {"dim", "dims", "n", "q", "shape", "A"}:
             continue
-        if path.endswith(("clip_by_value", "tile", "roll", "searchsorted", "bincount", "dot", "kron")):
+        if path.endswith(
+            ("clip_by_value", "tile", "roll", "searchsorted", "bincount", "dot", "kron")
+        ):
             continue
         whole = "bitwise" in path or "gcd" in path or "lcm" in path or "invert" in path
         array = (X * 4).astype("int32") if whole else X

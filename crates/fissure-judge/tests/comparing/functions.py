@@ -52,7 +52,11 @@ GRADIENTS = [
     ("torch.amax", torch.amax, [X, 1]),
     ("torch.log", torch.log, [POSITIVE]),
     ("torch.linalg.svdvals", torch.linalg.svdvals, [X]),
-    ("torch.nn.functional.max_unpool1d", F.max_unpool1d, [X[None, :1], torch.tensor([[[1, 3, 4, 7]]]), 2]),
+    (
+        "torch.nn.functional.max_unpool1d",
+        F.max_unpool1d,
+        [X[None, :1], torch.tensor([[[1, 3, 4, 7]]]), 2],
+    ),
 ]
 for path, function, arguments in GRADIENTS:
     tell("silent: " + path, "gradient", judged("gradient", function, arguments, path=path))
@@ -63,8 +67,16 @@ for path, function, arguments in GRADIENTS:
 #: A function that draws its direction from one triangle stays silent, whatever its gradient.
 SYMMETRIC = X @ X.T + torch.eye(3)
 wrong = with_wrong_gradient(torch.linalg.cholesky)
-tell("silent: restricted", "gradient", judged("gradient", wrong, [SYMMETRIC], path="torch.linalg.cholesky"))
-tell("reported: not restricted", "gradient", judged("gradient", wrong, [SYMMETRIC], path="torch.linalg.det"))
+tell(
+    "silent: restricted",
+    "gradient",
+    judged("gradient", wrong, [SYMMETRIC], path="torch.linalg.cholesky"),
+)
+tell(
+    "reported: not restricted",
+    "gradient",
+    judged("gradient", wrong, [SYMMETRIC], path="torch.linalg.det"),
+)
 
 # Which of several writes to one place counts is open; where no place is named twice it is not.
 ROWS = torch.randn(2, 4)

@@ -1,58 +1,37 @@
 //! The names of registered functions in JAX and TensorFlow.
 //!
-//! These libraries mostly call a function what NumPy or PyTorch calls it; the rest is listed here.
+//! These libraries mostly call a function what NumPy or PyTorch calls it; the table of functions has the rest.
+
+use fissure_functions::{Dialect, functions};
 
 /// Modules whose functions are looked up by their last name.
-const MODULES: &[&str] = &[
-    "jax.numpy.linalg.",
-    "jax.numpy.",
-    "jax.nn.",
-    "jax.lax.",
-    "jax.scipy.special.",
-    "tensorflow.compat.v1.math.",
-    "tensorflow.compat.v1.nn.",
-    "tensorflow.compat.v1.linalg.",
-    "tensorflow.compat.v1.",
-    "tensorflow.math.",
-    "tensorflow.nn.",
-    "tensorflow.linalg.",
-    "tensorflow.",
-];
-
-const RENAMED: &[(&str, &str)] = &[
-    ("reduce_sum", "sum"),
-    ("reduce_mean", "mean"),
-    ("reduce_max", "max"),
-    ("reduce_min", "min"),
-    ("reduce_prod", "prod"),
-    ("reduce_logsumexp", "logsumexp"),
-    ("reduce_std", "std"),
-    ("reduce_variance", "var"),
-    ("reduce_euclidean_norm", "norm"),
-    ("l2_normalize", "normalize"),
-    ("truediv", "div"),
-    ("realdiv", "div"),
-    ("log_sigmoid", "logsigmoid"),
-    ("logistic", "sigmoid"),
-    ("expit", "sigmoid"),
-    ("inv", "inverse"),
-    ("pinv", "pinverse"),
-    ("softmax_cross_entropy_with_logits", "cross_entropy"),
-    ("sparse_softmax_cross_entropy_with_logits", "cross_entropy"),
-    (
-        "sigmoid_cross_entropy_with_logits",
-        "binary_cross_entropy_with_logits",
-    ),
-    ("moments", "var"),
+const MODULES: &[(&str, Dialect)] = &[
+    ("jax.numpy.linalg.", Dialect::Jax),
+    ("jax.numpy.", Dialect::Jax),
+    ("jax.nn.", Dialect::Jax),
+    ("jax.lax.", Dialect::Jax),
+    ("jax.scipy.special.", Dialect::Jax),
+    ("tensorflow.compat.v1.math.", Dialect::TensorFlow),
+    ("tensorflow.compat.v1.nn.", Dialect::TensorFlow),
+    ("tensorflow.compat.v1.linalg.", Dialect::TensorFlow),
+    ("tensorflow.compat.v1.", Dialect::TensorFlow),
+    ("tensorflow.math.", Dialect::TensorFlow),
+    ("tensorflow.nn.", Dialect::TensorFlow),
+    ("tensorflow.linalg.", Dialect::TensorFlow),
+    ("tensorflow.", Dialect::TensorFlow),
 ];
 
 /// The short name of a dotted name of JAX or TensorFlow, as the registry's other libraries have it;
 /// nothing for other libraries.
-pub fn short_name(dotted: &str) -> Option<&str> {
-    let name = MODULES
+pub(crate) fn short_name(dotted: &str) -> Option<&str> {
+    let (name, dialect) = MODULES
         .iter()
-        .find_map(|module| dotted.strip_prefix(module))
-        .filter(|name| !name.contains('.'))?;
-    let renamed = RENAMED.iter().find(|(there, _)| *there == name);
-    Some(renamed.map_or(name, |&(_, here)| here))
+        .find_map(|&(module, dialect)| Some((dotted.strip_prefix(module)?, dialect)))
+        .filter(|(name, _)| !name.contains('.'))?;
+    Some(
+        functions()
+            .operations()
+            .called(dialect, name)
+            .unwrap_or(name),
+    )
 }

@@ -44,6 +44,9 @@ pub enum Event {
         fix: usize,
         passed: bool,
         reason: Option<String>,
+        /// Sets of ordinary data that it was compared on.
+        #[serde(default)]
+        ordinary: u64,
     },
     Failed {
         kind: String,
@@ -89,6 +92,9 @@ pub struct OwnRun {
     /// Parts of the program that cannot be watched.
     #[serde(default)]
     pub unseen: Vec<String>,
+    /// Its functions are scanned one by one, because the run came to no array operation.
+    #[serde(default)]
+    pub functions_instead: bool,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -120,6 +120,8 @@ pub struct ScanOptions {
     pub strict: bool,
     /// `import tensorflow` means version 1.
     pub tf1: bool,
+    /// Tests of the project, whose calls of a target function are its own data.
+    pub observe: Option<PathBuf>,
     pub output: PathBuf,
     pub layout: Layout,
     pub config: Config,
@@ -152,6 +154,7 @@ impl ScanOptions {
             weights: false,
             strict: false,
             tf1: false,
+            observe: None,
             output,
             layout: Layout::Fissure,
             config: Config::default(),

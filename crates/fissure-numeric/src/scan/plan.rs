@@ -165,6 +165,7 @@ pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         "weights": options.weights,
         "strict": options.strict,
         "tf1": options.tf1,
+        "observe": options.observe.as_ref().and_then(|path| std::path::absolute(path).ok()),
         "output": std::path::absolute(&options.output).unwrap_or_else(|_| options.output.clone()),
         "registry": analysed.registry,
         "config": options.config.to_plan(),

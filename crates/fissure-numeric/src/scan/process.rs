@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Seek};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
@@ -79,7 +80,11 @@ impl Runtime {
         let folder = tempfile::tempdir().map_err(ScanError::Prepare)?;
         let starter = runtime::unpack(folder.path()).map_err(ScanError::Prepare)?;
         let plan_file = folder.path().join("plan.json");
-        std::fs::create_dir_all(&options.output).map_err(ScanError::Prepare)?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&options.output)
+            .map_err(ScanError::Prepare)?;
         let mut plan = plan::to_json(options, analysed);
         plan["assertions"] = models.to_json();
         std::fs::write(&plan_file, plan.to_string()).map_err(ScanError::Prepare)?;

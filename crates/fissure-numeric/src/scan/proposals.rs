@@ -82,7 +82,31 @@ pub fn check(
             finding.precondition = Some(advice.unwrap_or_else(|| precondition(finding)));
         }
     }
-    report.results.findings = findings;
+    report.results.findings = folded(findings, first);
+}
+
+/// What one edit repairs is one defect: the likelier finding stays and names the other places.
+fn folded(findings: Vec<ScanFinding>, first: usize) -> Vec<ScanFinding> {
+    let mut kept: Vec<ScanFinding> = Vec::new();
+    for (number, finding) in findings.into_iter().enumerate() {
+        let same = kept.iter_mut().skip(first).find(|other| {
+            number >= first
+                && other.target == finding.target
+                && other.site.file == finding.site.file
+                && match (&other.fix, &finding.fix) {
+                    (Some(one), Some(two)) => one.diff == two.diff,
+                    _ => false,
+                }
+        });
+        match same {
+            Some(other) => {
+                other.same_cause.push(finding.site);
+                other.same_cause.extend(finding.same_cause);
+            }
+            None => kept.push(finding),
+        }
+    }
+    kept
 }
 
 /// False when the runtime no longer answers.
@@ -109,8 +133,9 @@ fn check_finding(
                     fix,
                     passed,
                     reason,
+                    ordinary,
                 }) if id == finding.id && fix == number => {
-                    break Some((passed, reason));
+                    break Some((passed, reason, ordinary));
                 }
                 Ok(event) => report.take(event),
                 Err(_) => break None,
@@ -118,15 +143,16 @@ fn check_finding(
         };
         match answer {
             None => return false,
-            Some((true, _)) => {
+            Some((true, _, ordinary_inputs)) => {
                 finding.fix = Some(CheckedFix {
                     title: fix.title,
                     explanation: fix.explanation,
                     diff: fix::diff(&shown(&analysis.file), text, &changed),
+                    ordinary_inputs,
                 });
                 return true;
             }
-            Some((false, reason)) => finding.refused_fixes.push((
+            Some((false, reason, _)) => finding.refused_fixes.push((
                 fix.title,
                 reason.unwrap_or_else(|| "it did not pass".to_owned()),
             )),

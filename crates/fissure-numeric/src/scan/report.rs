@@ -166,7 +166,12 @@ impl ScanReport {
             // What went wrong with one of several functions is said beside its name.
             return;
         }
-        let fatal = own_run.operations == 0;
+        let fatal = own_run.operations == 0 && !own_run.functions_instead;
+        let instead = if own_run.functions_instead {
+            "; its functions are scanned one by one"
+        } else {
+            ""
+        };
         if let Some((class, message, file, line)) = &own_run.error {
             let place = match (file, line) {
                 (Some(file), Some(line)) => format!("{}:{line}: ", file.display()),
@@ -185,7 +190,7 @@ impl ScanReport {
             };
             self.problem(
                 "program",
-                format!("{place}the program raises {class}: {message}{hint}"),
+                format!("{place}the program raises {class}: {message}{hint}{instead}"),
                 fatal,
             );
         } else if let Some(code) = own_run.exit_code
@@ -194,7 +199,7 @@ impl ScanReport {
             self.problem(
                 "program",
                 format!(
-                    "the program ends itself with exit code {code}; arguments for it go after `--`{}",
+                    "the program ends itself with exit code {code}; arguments for it go after `--`{}{instead}",
                     match own_run.errors.lines().rev().find(|line| !line.trim().is_empty()) {
                         Some(line) => format!("\n  its last words: {line}"),
                         None => String::new(),
@@ -248,9 +253,13 @@ impl ScanReport {
         let counted = self.strict || finding.severity != Severity::Theoretical;
         if counted {
             for site in &mut self.sites {
-                if site.file == finding.site.file
-                    && site.line == finding.site.line
-                    && site.function == finding.site.function
+                if std::iter::once(&finding.site)
+                    .chain(&finding.same_cause)
+                    .any(|found| {
+                        site.file == found.file
+                            && site.line == found.line
+                            && site.function == found.function
+                    })
                 {
                     site.found = true;
                 }

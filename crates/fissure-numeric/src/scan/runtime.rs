@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const PACKAGE: &str = "fissure_scan";
+/// What `watch/operations.py` reads.
+const OPERATIONS: &str = "operations.json";
 /// The file the interpreter is started with. It is outside the package, so that the package's
 /// relative imports work and nothing of it shadows a module of the user.
 const STARTER: &str = "import runpy\nrunpy.run_module('fissure_scan', run_name='__main__')\n";
@@ -11,6 +13,11 @@ const STARTER: &str = "import runpy\nrunpy.run_module('fissure_scan', run_name='
 /// Writes the runtime below `folder`; returns the path of the file to run.
 pub fn unpack(folder: &Path) -> io::Result<PathBuf> {
     fissure_execute::unpack_package(PACKAGE, folder)?;
+    let operations = fissure_functions::functions().operations().to_json();
+    std::fs::write(
+        folder.join(PACKAGE).join(OPERATIONS),
+        operations.to_string(),
+    )?;
     let starter = folder.join("start.py");
     std::fs::write(&starter, STARTER)?;
     Ok(starter)

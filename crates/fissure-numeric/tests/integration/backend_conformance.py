@@ -32,6 +32,7 @@ def case(sentence):
     def register(function):
         CASES.append((sentence, function))
         return function
+
     return register
 
 
@@ -40,9 +41,17 @@ def made(values=VALUES, dtype="float32"):
 
 
 def nodes(name, function, arguments, keywords=None):
-    return Node(1, name, function, tuple(arguments), keywords or {}, tuple(arguments),
-                [value for value in arguments if BACKEND.is_array(value)],
-                Site("program.py", 1, name, "main"), LIBRARY)
+    return Node(
+        1,
+        name,
+        function,
+        tuple(arguments),
+        keywords or {},
+        tuple(arguments),
+        [value for value in arguments if BACKEND.is_array(value)],
+        Site("program.py", 1, name, "main"),
+        LIBRARY,
+    )
 
 
 @case("it is a backend and names its library")
@@ -74,7 +83,7 @@ def _():
 def _():
     array = made([1, 2, 300], "int32")
     assert BACKEND.is_array(array) and not BACKEND.is_float(array)
-    assert BACKEND.integer_limits(array) == (-2 ** 31, 2 ** 31 - 1)
+    assert BACKEND.integer_limits(array) == (-(2**31), 2**31 - 1)
     assert BACKEND.integer_limits(made()) is None
     assert BACKEND.finite(array)
 
@@ -127,7 +136,8 @@ def _():
     chosen = np.full((2, 3), 7.0)
     monitor = Monitor(UserFiles("/nowhere", []), Policy(overrides={"source:0": chosen}), Settings())
     monitor.trace.inputs["source:0"] = InputInfo(
-        "source:0", "source", "x", "rand", "program.py", 1, array, None, None, "")
+        "source:0", "source", "x", "rand", "program.py", 1, array, None, None, ""
+    )
     fresh = BACKEND.replace(array, chosen, monitor, "source:0")
     assert BACKEND.dtype_name(fresh) == "float32"
     assert np.array_equal(BACKEND.numbers(fresh), chosen)
@@ -137,8 +147,9 @@ def _():
 
 @case("an operation can be computed in wider floats")
 def _():
-    module = {"numpy": "numpy", "torch": "torch", "jax": "jax.numpy",
-              "tensorflow": "tensorflow"}[LIBRARY]
+    module = {"numpy": "numpy", "torch": "torch", "jax": "jax.numpy", "tensorflow": "tensorflow"}[
+        LIBRARY
+    ]
     function = importlib.import_module(module).exp
     # The square of the largest float32 does not fit, its exponential's logarithm does.
     wide = BACKEND.call_wider(nodes("exp", function, [made([100.0])]))

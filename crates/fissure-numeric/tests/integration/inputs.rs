@@ -47,6 +47,11 @@ fn programs_as_strangers_write_them_are_judged_like_their_twins() {
 }
 
 #[test]
+fn programs_around_other_libraries_are_followed() {
+    every_sentence_holds("strangers_self_test.py");
+}
+
+#[test]
 fn lower_precision_is_judged_and_soft_assertions_can_be_replaced() {
     every_sentence_holds("search_self_test.py");
 }

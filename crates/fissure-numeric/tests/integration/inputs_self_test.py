@@ -10,9 +10,12 @@ import torch
 
 # Numbers and sizes -------------------------------------------------------------------------------
 
+
 @case("a tiny temperature of a target function is tried and found")
 def _():
-    scan = Scan({"losses.py": """\
+    scan = Scan(
+        {
+            "losses.py": """\
         import torch
 
         def contrast(logits, temperature: float = 0.5):
@@ -21,7 +24,12 @@ def _():
 
         if __name__ == "__main__":
             print(contrast(torch.tensor([[0.5, -0.5, 0.25]])))
-        """}, "losses.py::contrast", level=2, inputs={"logits": (-1.0, 1.0)})
+        """
+        },
+        "losses.py::contrast",
+        level=2,
+        inputs={"logits": (-1.0, 1.0)},
+    )
     found = scan.at(4)
     check(found and found["severity"] == "high" and "temperature" in found["input"], scan)
     check(scan.reproduces(found), scan)
@@ -29,20 +37,28 @@ def _():
 
 @case("a stable function is silent for every temperature that is allowed")
 def _():
-    scan = Scan({"losses.py": """\
+    scan = Scan(
+        {
+            "losses.py": """\
         import torch
 
         def contrast(logits, temperature: float = 0.5):
             return torch.log_softmax(logits / temperature, dim=-1)
 
         print(contrast(torch.tensor([[0.5, -0.5, 0.25]])))
-        """}, "losses.py::contrast", inputs={"logits": (-1.0, 1.0)})
+        """
+        },
+        "losses.py::contrast",
+        inputs={"logits": (-1.0, 1.0)},
+    )
     check(not scan.findings, scan)
 
 
 @case("an epsilon of zero is outside what its name allows and only a note")
 def _():
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import torch
 
         def unit(x, eps=1e-6):
@@ -50,7 +66,9 @@ def _():
 
         x = torch.rand(8, 3)
         print(unit(x).sum().item())
-        """})
+        """
+        }
+    )
     check(not scan.findings, scan)
     note = scan.at(4, scan.notes)
     check(note and "eps = 0.0" in note["reason"], scan)
@@ -78,7 +96,9 @@ def _():
 
 @case("an option of the command line is an input")
 def _():
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import argparse
         import torch
         parser = argparse.ArgumentParser()
@@ -86,13 +106,17 @@ def _():
         options = parser.parse_args()
         x = torch.rand(8, 3)
         print(torch.exp(x / options.temperature).sum().item())
-        """})
+        """
+        }
+    )
     check(scan.at(7) and scan.inputs["temperature"]["low"] == 0.0, scan)
 
 
 @case("a value that the program refuses is no finding")
 def _():
-    scan = Scan({"losses.py": """\
+    scan = Scan(
+        {
+            "losses.py": """\
         import torch
 
         def contrast(logits, temperature: float = 0.5):
@@ -101,7 +125,10 @@ def _():
             return torch.exp(logits.clamp(-5, 5) / temperature)
 
         print(contrast(torch.tensor([[0.5, -0.5, 0.25]])))
-        """}, "losses.py::contrast")
+        """
+        },
+        "losses.py::contrast",
+    )
     check(not scan.records, scan)
 
 
@@ -120,32 +147,45 @@ def _():
     found = scan.at(6)
     check(found and found["label"] == "a single sample" and found["level"] == "L2", scan)
     check(scan.reproduces(found), scan)
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import torch
         x = torch.rand(8, 3)
         print(((x - x.mean(0)) / (x.std(0) + 0.1)).sum().item())
-        """})
+        """
+        }
+    )
     check(not scan.findings and scan.at(3, scan.notes), scan)
 
 
 @case("an empty input is tried and only a note")
 def _():
-    scan = Scan({"losses.py": """\
+    scan = Scan(
+        {
+            "losses.py": """\
         import torch
 
         def average(x):
             return x.mean()
 
         print(average(torch.rand(4)))
-        """}, "losses.py::average", inputs={"x": (0.0, 1.0)})
+        """
+        },
+        "losses.py::average",
+        inputs={"x": (0.0, 1.0)},
+    )
     check(not scan.findings and "empty" in scan.at(4, scan.notes)["reason"], scan)
 
 
 # Data from outside -------------------------------------------------------------------------------
 
+
 @case("an image of bytes is an input from 0 to 255 and stays whole numbers")
 def _():
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import numpy as np
         import torch
 
@@ -156,7 +196,9 @@ def _():
         pixels = np.asarray(Picture())
         image = torch.from_numpy(pixels / 255.0)
         print((image / image.max()).sum().item(), np.log(pixels / 255.0).sum())
-        """})
+        """
+        }
+    )
     check((scan.inputs["pixels"]["low"], scan.inputs["pixels"]["high"]) == (0.0, 255.0), scan)
     found = scan.at(10)
     check(found and found["severity"] == "critical", scan)
@@ -167,7 +209,10 @@ def _():
 
 @case("a tensor of bytes and an image that was scaled elsewhere keep their ranges")
 def _():
-    scan = Scan({"reader.py": "", "program.py": """\
+    scan = Scan(
+        {
+            "reader.py": "",
+            "program.py": """\
         import sys
         import torch
 
@@ -178,10 +223,13 @@ def _():
         photo = torch.randint(0, 256, (3, 4, 4), dtype=torch.uint8)
         OUTSIDE = {"image": torch.tensor([[(7 * i) % 256 for i in range(64)]]).float().div(255)}
         print(torch.log(photo.float() / 255 + 0.1).sum().item())
-        """})
+        """,
+        }
+    )
     check((scan.inputs["photo"]["low"], scan.inputs["photo"]["high"]) == (0.0, 255.0), scan)
     check(not scan.at(10), scan)
     from fissure_scan.watch import sources
+
     image = torch.arange(64).float() / 255
     check(sources.image_range(image, 0.0, 0.25, False, 64)[:2] == (0.0, 1.0), "scaled")
     check(sources.image_range(torch.rand(64), 0.0, 0.99, False, 64) is None, "not scaled")
@@ -189,7 +237,9 @@ def _():
 
 @case("a batch of a loader over files is one input with its name")
 def _():
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import struct
         import torch
         from torch.utils.data import DataLoader, Dataset
@@ -204,7 +254,9 @@ def _():
 
         for number, (points, labels) in enumerate(DataLoader(Files(), batch_size=4)):
             print(torch.log(points).sum().item())
-        """})
+        """
+        }
+    )
     check(scan.inputs["points"]["kind"] == "batch", scan)
     check(scan.inputs["points"]["shape"] == [4, 3], scan)
     found = scan.at(14)
@@ -218,7 +270,11 @@ def _():
     torch.save({"x": torch.tensor([1.0, 2.0]), "name": "n"}, raw)
     archive = io.BytesIO()
     numpy.savez(archive, a=numpy.array([1.0, 2.0]), b=numpy.array([3, 4]))
-    scan = Scan({"data.pt": raw.getvalue(), "data.npz": archive.getvalue(), "program.py": """\
+    scan = Scan(
+        {
+            "data.pt": raw.getvalue(),
+            "data.npz": archive.getvalue(),
+            "program.py": """\
         import numpy as np
         import torch
         data = torch.load("data.pt")
@@ -227,14 +283,18 @@ def _():
             table = held["a"]
             print(held.files, held["b"].sum())
         print(np.sqrt(table).sum())
-        """})
+        """,
+        }
+    )
     check(scan.at(4) and scan.at(8), scan)
     check(all(scan.reproduces(record) for record in scan.findings), scan)
 
 
 @case("functions of math are sites, steered through item, and end the program where they fail")
 def _():
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import math
         from math import log
         import torch
@@ -242,7 +302,9 @@ def _():
         y = torch.randn(4)
         a = (x.mean() - 0.2).item()
         print(log(a), math.exp(y.sum().item()))
-        """})
+        """
+        }
+    )
     sites = [site["function"] for site in scan.events.of("understood")[0]["sites"]]
     check("log" in sites and "exp" in sites, scan)
     found = [record for record in scan.findings if record["site"]["line"] == 7]
@@ -252,12 +314,16 @@ def _():
 
 @case("a division of plain numbers by zero is found")
 def _():
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import torch
         x = torch.rand(4)
         total = (x > 0.25).sum().item()
         print(1.0 / total)
-        """})
+        """
+        }
+    )
     found = scan.at(4)
     check(found and found["producer"] == "div", scan)
     check(scan.reproduces(found), scan)
@@ -265,7 +331,9 @@ def _():
 
 @case("scripted and traced functions are seen inside")
 def _():
-    scan = Scan({"program.py": """\
+    scan = Scan(
+        {
+            "program.py": """\
         import torch
 
         @torch.jit.script
@@ -276,7 +344,9 @@ def _():
         x = torch.rand(4)
         print(inner(x).sum().item(), traced(x).sum().item())
         traced.save("traced.pt")
-        """})
+        """
+        }
+    )
     check(scan.at(5) and scan.at(7), scan)
     check(all(scan.reproduces(record) for record in scan.findings), scan)
     check(not os.path.exists(os.path.join(scan.folder, "traced.pt")), scan)
@@ -286,20 +356,29 @@ def _():
 def _():
     model = io.BytesIO()
     torch.jit.save(torch.jit.script(torch.nn.Linear(2, 2)), model)
-    scan = Scan({"model.pt": model.getvalue(), "program.py": """\
+    scan = Scan(
+        {
+            "model.pt": model.getvalue(),
+            "program.py": """\
         import torch
         model = torch.jit.load("model.pt")
         print(torch.log(model(torch.rand(3, 2)).abs() + 1).sum().item())
-        """})
+        """,
+        }
+    )
     own = scan.events.of("own_run")[0]
     check(own["error"] is None and "torch.jit.load" in own["unseen"][0], own)
 
 
 # Files -------------------------------------------------------------------------------------------
 
+
 @case("what a program writes is readable for it and does not reach its folder")
 def _():
-    scan = Scan({"kept.txt": "before", "program.py": """\
+    scan = Scan(
+        {
+            "kept.txt": "before",
+            "program.py": """\
         import os
         import numpy as np
         import torch
@@ -317,11 +396,15 @@ def _():
         os.remove("kept.txt")
         x = torch.rand(4)
         print(torch.log(x).sum().item())
-        """})
+        """,
+        }
+    )
     own = scan.events.of("own_run")[0]
     check(own["error"] is None and scan.at(17), own)
-    check(sorted(os.listdir(scan.folder)) == ["kept.txt", "out", "program.py"],
-          os.listdir(scan.folder))
+    check(
+        sorted(os.listdir(scan.folder)) == ["kept.txt", "out", "program.py"],
+        os.listdir(scan.folder),
+    )
     check(open(os.path.join(scan.folder, "kept.txt")).read() == "before", scan)
 
 

@@ -27,8 +27,15 @@ with open(sys.argv[2], encoding="utf-8") as handle:
 BACKEND = TorchBackend()
 FOLDER = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
-OPTIONS = {"timeout": 10, "exhaustive": False, "stop_on_failure": False, "max_runs": None,
-           "gradient": True, "oscillation": 2, "mutation_rate": 1.0}
+OPTIONS = {
+    "timeout": 10,
+    "exhaustive": False,
+    "stop_on_failure": False,
+    "max_runs": None,
+    "gradient": True,
+    "oscillation": 2,
+    "mutation_rate": 1.0,
+}
 
 
 def run(text, shadow=None):
@@ -43,8 +50,10 @@ def run(text, shadow=None):
 
 
 def fires(text, name):
-    return any(failure.oracle == name or name in [also for also, _ in failure.also]
-               for failure in run(text)[1].failures)
+    return any(
+        failure.oracle == name or name in [also for also, _ in failure.also]
+        for failure in run(text)[1].failures
+    )
 
 
 def hidden(text):
@@ -59,9 +68,17 @@ def hidden(text):
 
 
 def node(name, operands, output, function=None):
-    made = Node(1, name, function or getattr(torch, name, None), operands, {}, operands,
-                [value for value in operands if isinstance(value, torch.Tensor)],
-                Site("file.py", 1, name), "torch")
+    made = Node(
+        1,
+        name,
+        function or getattr(torch, name, None),
+        operands,
+        {},
+        operands,
+        [value for value in operands if isinstance(value, torch.Tensor)],
+        Site("file.py", 1, name),
+        "torch",
+    )
     made.output = output
     return made
 
@@ -93,45 +110,88 @@ def wider(text):
 x = torch.tensor([0.25, 2.0])
 NEAR = "a = torch.tensor([[1.0, 1.0], [1.0, 1.0001]])\na = a.t() @ a\n"
 CHECKS = [
-    ("nonfinite", fires("torch.log(torch.tensor([0.0, 1.0]))", "nonfinite"),
-     fires("torch.log(torch.tensor([0.5, 1.0]))", "nonfinite")),
-    ("range", bool(oracles.out_of_range(BACKEND, node("sigmoid", (x,), torch.tensor([1.1, 0.5])))),
-     bool(oracles.out_of_range(BACKEND, node("sigmoid", (x,), torch.sigmoid(x))))),
-    ("rewrite", composite("z = torch.tensor([16.0, 15.5])\ny = torch.log(1 - torch.sigmoid(z))")
-     == "rewrite", composite("z = torch.tensor([1.0, 2.0])\ny = torch.log(1 - torch.sigmoid(z))")
-     == "rewrite"),
-    ("stable_algorithm",
-     composite("x = torch.tensor([1e-9, 2e-9])\ny = torch.log(1 + x)") == "stable_algorithm",
-     composite("x = torch.tensor([0.1, 0.2])\ny = torch.log(1 + x)") == "stable_algorithm"),
-    ("other_framework",
-     bool(oracles.other_framework(BACKEND, node("log", (x,), torch.log(x) + 0.001))),
-     bool(oracles.other_framework(BACKEND, node("log", (x,), torch.log(x))))),
-    ("wider_float", wider(NEAR + "y = torch.linalg.solve(a, torch.tensor([1.0, 2.0]))"),
-     wider("y = torch.linalg.solve(torch.tensor([[2.0, 1.0], [1.0, 3.0]]), "
-           "torch.tensor([1.0, 2.0]))")),
-    ("gradient_nonfinite",
-     fires("x = torch.zeros(2, requires_grad=True)\ntorch.sqrt(x).sum().backward()",
-           "gradient_nonfinite"),
-     fires("x = torch.ones(2, requires_grad=True)\ntorch.sqrt(x).sum().backward()",
-           "gradient_nonfinite")),
-    ("hidden_nonfinite",
-     hidden("x = torch.tensor([0.0, 1.0])\nprint(torch.clamp(torch.log(x), -5.0, 5.0).sum().item())"),
-     hidden("x = torch.tensor([0.0, 1.0])\nprint(torch.log(x).sum().item())")),
-    ("absorbed_epsilon",
-     fires("p = torch.tensor([1.0, 0.5])\ntorch.log(1e-10 + 1 - p)", "absorbed_epsilon")
-     or fires("p = torch.tensor([1.0, 0.5])\ntorch.log((1 - p + 1e-10) - 1e-10)",
-              "absorbed_epsilon")
-     or bool(oracles.epsilon_absorbed(BACKEND, node("add", (x, 1e-10), x + 1e-10))),
-     bool(oracles.epsilon_absorbed(BACKEND, node("add", (x, 1e-4), x + 1e-4)))),
-    ("cancellation",
-     digits("x = torch.tensor([10000.0, 10001.0, 10002.0])\n"
-            "v = (x * x).mean() - x.mean() * x.mean()\nprint(v.item())"),
-     digits("x = torch.tensor([1.0, 2.0, 3.0])\n"
-            "v = (x * x).mean() - x.mean() * x.mean()\nprint(v.item())")),
-    ("wraparound", fires("y = torch.tensor([300.0, 1.0]).to(torch.uint8)", "wraparound"),
-     fires("y = torch.tensor([255.9, 1.0]).to(torch.uint8)", "wraparound")),
-    ("low_precision", half("y = torch.tensor([400.0, 1.0]) ** 2"),
-     half("y = torch.tensor([4.0, 1.0]) ** 2")),
+    (
+        "nonfinite",
+        fires("torch.log(torch.tensor([0.0, 1.0]))", "nonfinite"),
+        fires("torch.log(torch.tensor([0.5, 1.0]))", "nonfinite"),
+    ),
+    (
+        "range",
+        bool(oracles.out_of_range(BACKEND, node("sigmoid", (x,), torch.tensor([1.1, 0.5])))),
+        bool(oracles.out_of_range(BACKEND, node("sigmoid", (x,), torch.sigmoid(x)))),
+    ),
+    (
+        "rewrite",
+        composite("z = torch.tensor([16.0, 15.5])\ny = torch.log(1 - torch.sigmoid(z))")
+        == "rewrite",
+        composite("z = torch.tensor([1.0, 2.0])\ny = torch.log(1 - torch.sigmoid(z))") == "rewrite",
+    ),
+    (
+        "stable_algorithm",
+        composite("x = torch.tensor([1e-9, 2e-9])\ny = torch.log(1 + x)") == "stable_algorithm",
+        composite("x = torch.tensor([0.1, 0.2])\ny = torch.log(1 + x)") == "stable_algorithm",
+    ),
+    (
+        "other_framework",
+        bool(oracles.other_framework(BACKEND, node("log", (x,), torch.log(x) + 0.001))),
+        bool(oracles.other_framework(BACKEND, node("log", (x,), torch.log(x)))),
+    ),
+    (
+        "wider_float",
+        wider(NEAR + "y = torch.linalg.solve(a, torch.tensor([1.0, 2.0]))"),
+        wider(
+            "y = torch.linalg.solve(torch.tensor([[2.0, 1.0], [1.0, 3.0]]), "
+            "torch.tensor([1.0, 2.0]))"
+        ),
+    ),
+    (
+        "gradient_nonfinite",
+        fires(
+            "x = torch.zeros(2, requires_grad=True)\ntorch.sqrt(x).sum().backward()",
+            "gradient_nonfinite",
+        ),
+        fires(
+            "x = torch.ones(2, requires_grad=True)\ntorch.sqrt(x).sum().backward()",
+            "gradient_nonfinite",
+        ),
+    ),
+    (
+        "hidden_nonfinite",
+        hidden(
+            "x = torch.tensor([0.0, 1.0])\nprint(torch.clamp(torch.log(x), -5.0, 5.0).sum().item())"
+        ),
+        hidden("x = torch.tensor([0.0, 1.0])\nprint(torch.log(x).sum().item())"),
+    ),
+    (
+        "absorbed_epsilon",
+        fires("p = torch.tensor([1.0, 0.5])\ntorch.log(1e-10 + 1 - p)", "absorbed_epsilon")
+        or fires(
+            "p = torch.tensor([1.0, 0.5])\ntorch.log((1 - p + 1e-10) - 1e-10)", "absorbed_epsilon"
+        )
+        or bool(oracles.epsilon_absorbed(BACKEND, node("add", (x, 1e-10), x + 1e-10))),
+        bool(oracles.epsilon_absorbed(BACKEND, node("add", (x, 1e-4), x + 1e-4))),
+    ),
+    (
+        "cancellation",
+        digits(
+            "x = torch.tensor([10000.0, 10001.0, 10002.0])\n"
+            "v = (x * x).mean() - x.mean() * x.mean()\nprint(v.item())"
+        ),
+        digits(
+            "x = torch.tensor([1.0, 2.0, 3.0])\n"
+            "v = (x * x).mean() - x.mean() * x.mean()\nprint(v.item())"
+        ),
+    ),
+    (
+        "wraparound",
+        fires("y = torch.tensor([300.0, 1.0]).to(torch.uint8)", "wraparound"),
+        fires("y = torch.tensor([255.9, 1.0]).to(torch.uint8)", "wraparound"),
+    ),
+    (
+        "low_precision",
+        half("y = torch.tensor([400.0, 1.0]) ** 2"),
+        half("y = torch.tensor([4.0, 1.0]) ** 2"),
+    ),
 ]
 
 wrong = 0

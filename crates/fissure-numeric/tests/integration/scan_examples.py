@@ -45,9 +45,17 @@ def fork_reproducers():
 OUTPUT, PROGRAMS = sys.argv[2], sys.argv[5:]
 with open(sys.argv[3], encoding="utf-8") as handle:
     REGISTRY = json.load(handle)
-CONFIG = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,
-          "oscillation_threshold": None, "max_fuzz_iterations": None, "mutation_rate": None,
-          "gradient_backprop": True, "save_inputs": True}
+CONFIG = {
+    "tensor_size": None,
+    "min_value": None,
+    "max_value": None,
+    "stop_on_failure": False,
+    "oscillation_threshold": None,
+    "max_fuzz_iterations": None,
+    "mutation_rate": None,
+    "gradient_backprop": True,
+    "save_inputs": True,
+}
 
 
 class Events:
@@ -80,14 +88,29 @@ def reproduce(folder):
 
 def scan(file):
     tf1 = file.startswith("--tf1:")
-    file = file[len("--tf1:"):] if tf1 else file
+    file = file[len("--tf1:") :] if tf1 else file
     os.chdir(os.path.dirname(file))
     output = os.path.join(OUTPUT, os.path.basename(file))
-    plan = {"file": file, "module": None, "function": None, "arguments": [],
-            "root": os.path.dirname(file), "directory": os.path.dirname(file), "regions": False,
-            "timeout": 60, "own_run_timeout": 120, "level": 4, "inputs": {}, "freeze": [],
-            "weights": False, "strict": False, "output": output, "registry": REGISTRY,
-            "config": CONFIG, "tf1": tf1}
+    plan = {
+        "file": file,
+        "module": None,
+        "function": None,
+        "arguments": [],
+        "root": os.path.dirname(file),
+        "directory": os.path.dirname(file),
+        "regions": False,
+        "timeout": 60,
+        "own_run_timeout": 120,
+        "level": 4,
+        "inputs": {},
+        "freeze": [],
+        "weights": False,
+        "strict": False,
+        "output": output,
+        "registry": REGISTRY,
+        "config": CONFIG,
+        "tf1": tf1,
+    }
     events = Events()
     session = Session(plan, events)
     if session.start():
@@ -102,13 +125,20 @@ def scan(file):
         elif event["event"] == "finding" and event["severity"] == "theoretical":
             answer["notes"] += 1
         elif event["event"] == "finding":
-            answer["findings"].append({
-                "function": event["site"]["function"], "line": event["site"]["line"],
-                "oracle": event["oracle"], "also": event["also"], "level": event["level"],
-                "producer": event["producer"], "severity": event["severity"],
-                "label": event["label"], "elapsed": event["elapsed"],
-                "reproduced": reproduce(event["folder"]),
-            })
+            answer["findings"].append(
+                {
+                    "function": event["site"]["function"],
+                    "line": event["site"]["line"],
+                    "oracle": event["oracle"],
+                    "also": event["also"],
+                    "level": event["level"],
+                    "producer": event["producer"],
+                    "severity": event["severity"],
+                    "label": event["label"],
+                    "elapsed": event["elapsed"],
+                    "reproduced": reproduce(event["folder"]),
+                }
+            )
     return answer
 
 

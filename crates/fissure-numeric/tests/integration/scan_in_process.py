@@ -3,7 +3,9 @@ what comes out. The scripts beside it import it; they are run with the runtime's
 registry as JSON, print one line per sentence and end with 1 if one of them is wrong."""
 
 import atexit
+import builtins
 import contextlib
+import importlib.machinery
 import io
 import json
 import math
@@ -26,19 +28,53 @@ import torch
 from fissure_scan.run.session import Session
 
 torch.set_num_threads(1)
-CONFIG = {"tensor_size": None, "min_value": None, "max_value": None, "stop_on_failure": False,
-          "oscillation_threshold": None, "max_fuzz_iterations": None, "mutation_rate": None,
-          "gradient_backprop": True, "save_inputs": True}
+CONFIG = {
+    "tensor_size": None,
+    "min_value": None,
+    "max_value": None,
+    "stop_on_failure": False,
+    "oscillation_threshold": None,
+    "max_fuzz_iterations": None,
+    "mutation_rate": None,
+    "gradient_backprop": True,
+    "save_inputs": True,
+}
 CASES = []
 # What a reproducer, whose process ends with it, replaces for good.
-_PATCHED = [(owner, name) for owner, names in (
-    (torch, ("compile", "from_numpy", "load", "save")), (torch.jit, ("script", "trace")),
-    (torch.utils.data.DataLoader, ("__iter__",)), (math, tuple(dir(math))),
-    (numpy, ("array", "asarray", "zeros", "ones", "full", "linspace", "arange", "eye", "load",
-             "loadtxt", "genfromtxt", "fromfile", "frombuffer")),
-    (numpy.random, ("rand", "randn", "random", "random_sample", "normal", "uniform",
-                    "standard_normal", "exponential", "poisson", "gamma", "beta", "dirichlet",
-                    "sample", "default_rng"))) for name in names]
+_PATCHED = [
+    (owner, name)
+    for owner, names in (
+        (builtins, ("__fissure_result__",)),
+        (importlib.machinery.SourceFileLoader, ("get_code",)),
+        (torch, ("compile", "from_numpy", "load", "save")),
+        (torch.jit, ("script", "trace")),
+        (torch.utils.data.DataLoader, ("__iter__",)),
+        (math, tuple(dir(math))),
+        (
+            numpy,
+            (
+                "array",
+                "asarray",
+                "zeros",
+                "ones",
+                "full",
+                "linspace",
+                "arange",
+                "eye",
+                "load",
+                "loadtxt",
+                "genfromtxt",
+                "fromfile",
+                "frombuffer",
+            ),
+        ),
+        (
+            numpy.random,
+            tuple(name for name in dir(numpy.random) if not name.startswith("_")),
+        ),
+    )
+    for name in names
+]
 
 
 class Events:
@@ -73,11 +109,25 @@ class Scan:
             file = os.path.join(folder, file)
         os.chdir(folder)
         sys.path.insert(0, folder)
-        plan = {"file": file, "module": module, "function": function, "arguments": [],
-                "root": folder, "directory": folder, "regions": False, "timeout": 20,
-                "own_run_timeout": 20, "level": 4, "inputs": {}, "freeze": [], "weights": False,
-                "strict": False, "output": os.path.join(folder, "out"), "registry": REGISTRY,
-                "config": CONFIG}
+        plan = {
+            "file": file,
+            "module": module,
+            "function": function,
+            "arguments": [],
+            "root": folder,
+            "directory": folder,
+            "regions": False,
+            "timeout": 20,
+            "own_run_timeout": 20,
+            "level": 4,
+            "inputs": {},
+            "freeze": [],
+            "weights": False,
+            "strict": False,
+            "output": os.path.join(folder, "out"),
+            "registry": REGISTRY,
+            "config": CONFIG,
+        }
         plan.update(more)
         self.events = Events()
         self.session = Session(plan, self.events)
@@ -91,8 +141,9 @@ class Scan:
         self.findings = [event for event in self.records if event["severity"] != "theoretical"]
         self.notes = [event for event in self.records if event["severity"] == "theoretical"]
         understood = self.events.of("understood")
-        self.inputs = dict((entry["name"], entry) for event in understood
-                           for entry in event["inputs"])
+        self.inputs = dict(
+            (entry["name"], entry) for event in understood for entry in event["inputs"]
+        )
 
     def forget(self):
         """The next scan may have modules of the same name."""
@@ -116,8 +167,7 @@ class Scan:
         saved = [(owner, name, getattr(owner, name)) for owner, name in _PATCHED]
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                runpy.run_path(os.path.join(record["folder"], "reproduce.py"),
-                               run_name="__main__")
+                runpy.run_path(os.path.join(record["folder"], "reproduce.py"), run_name="__main__")
         except SystemExit as stop:
             return stop.code == 1
         finally:
@@ -129,16 +179,28 @@ class Scan:
 
     def __repr__(self):
         return "problem %r, records %r, inputs %r" % (
-            self.problem(), [(record["site"]["line"], record["site"]["function"],
-                              record["oracle"], record["severity"], record["level"],
-                              record["label"], record["reason"]) for record in self.records],
-            self.inputs)
+            self.problem(),
+            [
+                (
+                    record["site"]["line"],
+                    record["site"]["function"],
+                    record["oracle"],
+                    record["severity"],
+                    record["level"],
+                    record["label"],
+                    record["reason"],
+                )
+                for record in self.records
+            ],
+            self.inputs,
+        )
 
 
 def case(sentence):
     def register(function):
         CASES.append((sentence, function))
         return function
+
     return register
 
 

@@ -4,9 +4,12 @@ from scan_in_process import Scan, case, check, run_cases
 
 # Arguments of a target function ------------------------------------------------------------------
 
+
 @case("a NumPy docstring gives shapes, types and ranges")
 def _():
-    scan = Scan({"losses.py": '''\
+    scan = Scan(
+        {
+            "losses.py": '''\
         import torch
 
         def likelihood(mean, spread, labels):
@@ -28,15 +31,22 @@ def _():
             assert mean.shape == spread.shape and labels.shape == mean.shape[:1]
             assert labels.dtype == torch.int64 and bool((spread >= 0.1).all())
             return (mean / spread).sum() + torch.log(spread).sum() + labels.sum()
-        '''}, "losses.py::likelihood")
+        '''
+        },
+        "losses.py::likelihood",
+    )
     check(not scan.problem() and not scan.findings, scan)
     check((scan.inputs["mean"]["low"], scan.inputs["mean"]["high"]) == (-1.0, 1.0), scan)
-    check(scan.inputs["spread"]["low"] == 0.1 and scan.inputs["spread"]["why"] == "documented", scan)
+    check(
+        scan.inputs["spread"]["low"] == 0.1 and scan.inputs["spread"]["why"] == "documented", scan
+    )
 
 
 @case("a Google docstring gives shapes and ranges")
 def _():
-    scan = Scan({"losses.py": '''\
+    scan = Scan(
+        {
+            "losses.py": '''\
         import torch
 
         def entropy(probs, weight):
@@ -51,7 +61,10 @@ def _():
             """
             assert probs.dim() == 2 and weight.shape == probs.shape[1:]
             return -(weight * probs * torch.log(probs)).sum(1)
-        '''}, "losses.py::entropy")
+        '''
+        },
+        "losses.py::entropy",
+    )
     found = scan.at(14)
     check(found and found["severity"] == "critical" and found["level"] == "L1", scan)
     check(scan.inputs["weight"]["high"] == 2.0, scan)
@@ -60,7 +73,9 @@ def _():
 
 @case("a Sphinx docstring gives types and ranges")
 def _():
-    scan = Scan({"losses.py": '''\
+    scan = Scan(
+        {
+            "losses.py": '''\
         import numpy as np
 
         def decay(times, rate):
@@ -72,14 +87,19 @@ def _():
             """
             assert isinstance(rate, float) and times.ndim == 1 and (times >= 0).all()
             return np.exp(-rate * times)
-        '''}, "losses.py::decay")
+        '''
+        },
+        "losses.py::decay",
+    )
     check(not scan.problem() and not scan.findings, scan)
     check(scan.inputs["rate"]["high"] == 2.0 and scan.inputs["times"]["low"] == 0.0, scan)
 
 
 @case("arguments come from the call in the main block")
 def _():
-    scan = Scan({"losses.py": """\
+    scan = Scan(
+        {
+            "losses.py": """\
         import torch
 
         def loss(table, width, names):
@@ -87,13 +107,19 @@ def _():
 
         if __name__ == "__main__":
             print(loss({"x": torch.full((6,), 2.0)}, 3, [torch.ones(2)]))
-        """}, "losses.py::loss", level=0)
+        """
+        },
+        "losses.py::loss",
+        level=0,
+    )
     check(not scan.problem() and not scan.records, scan)
 
 
 @case("arguments come from a test in the same file, and from an example of the docstring")
 def _():
-    scan = Scan({"losses.py": """\
+    scan = Scan(
+        {
+            "losses.py": """\
         import torch
 
         def loss(x, kind):
@@ -103,9 +129,14 @@ def _():
 
         def test_loss_is_finite():
             assert torch.isfinite(loss(torch.tensor([1.5, 2.5]), "odd"))
-        """}, "losses.py::loss")
+        """
+        },
+        "losses.py::loss",
+    )
     check(not scan.problem() and "line 9" in scan.inputs["x"]["why"], scan)
-    scan = Scan({"losses.py": '''\
+    scan = Scan(
+        {
+            "losses.py": '''\
         import torch
 
         def loss(x, kind):
@@ -117,17 +148,26 @@ def _():
             if kind != "odd":
                 raise KeyError(kind)
             return torch.log(x).sum()
-        '''}, "losses.py::loss")
+        '''
+        },
+        "losses.py::loss",
+    )
     check(not scan.problem() and scan.at(11), scan)
 
 
 @case("a value that nothing documents is level L2, an observed one is the program's own")
 def _():
-    scan = Scan({"losses.py": "import torch\n\ndef f(x):\n    return torch.log(x)\n"},
-                "losses.py::f")
+    scan = Scan(
+        {"losses.py": "import torch\n\ndef f(x):\n    return torch.log(x)\n"}, "losses.py::f"
+    )
     check(scan.at(4) and scan.at(4)["level"] == "L2" and scan.at(4)["severity"] == "high", scan)
-    scan = Scan({"losses.py": "import torch\n\ndef f(x):\n    return torch.log(x)\n\n"
-                              "f(torch.tensor([-1.0, 2.0]))\n"}, "losses.py::f")
+    scan = Scan(
+        {
+            "losses.py": "import torch\n\ndef f(x):\n    return torch.log(x)\n\n"
+            "f(torch.tensor([-1.0, 2.0]))\n"
+        },
+        "losses.py::f",
+    )
     check(scan.at(4)["level"] == "L0" and scan.at(4)["severity"] == "critical", scan)
     check(scan.reproduces(scan.at(4)), scan)
 
@@ -168,7 +208,8 @@ PACKAGE = {
 
         if __name__ == "__main__":
             observed()
-        """}
+        """,
+}
 
 
 @case("methods, static and class methods of a module in a package are targets")
@@ -197,14 +238,20 @@ def _():
 
 @case("positional-only and variable arguments of an observed call are passed on")
 def _():
-    scan = Scan({"losses.py": """\
+    scan = Scan(
+        {
+            "losses.py": """\
         import torch
 
         def total(scale, *parts, **options):
             return torch.log(sum(parts)) * scale * options["factor"]
 
         print(total(2.0, torch.tensor([1.0]), torch.tensor([3.0]), factor=0.5))
-        """}, "losses.py::total", level=2)
+        """
+        },
+        "losses.py::total",
+        level=2,
+    )
     check(not scan.problem(), scan)
 
 

@@ -227,7 +227,7 @@ impl RunReader {
                     RunState::Finished
                 };
             }
-            Record::Seen { .. } | Record::Run(_) => {}
+            Record::Seen { .. } | Record::Again { .. } | Record::Run(_) => {}
         }
     }
 

@@ -111,6 +111,7 @@ mod tests {
             source: None,
             rules: None,
             forms: vec![],
+            examples: Vec::new(),
         }
     }
 

@@ -369,6 +369,12 @@ fn length_weights_with_hint(title: &str, param: &Param, compiled: &CompiledParam
     {
         *weight += 8.0;
     }
+    if let Some(least) = compiled.hints.least_length {
+        // Shorter ones are refused; one now and then, to see how.
+        let shorter = least.min(weights.len() - 1);
+        weights[..shorter].iter_mut().for_each(|it| *it *= 0.02);
+        weights[shorter] += 1.0;
+    }
     weights
 }
 

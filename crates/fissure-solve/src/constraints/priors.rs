@@ -270,7 +270,7 @@ pub(crate) fn length_weights(title: &str, name: &str, default: Option<&Value>) -
     };
     if let Some(count) = spatial(title) {
         weights[count] += 6.0;
-        if title.to_ascii_lowercase().contains("pad") && name == "padding" {
+        if name == "padding" && pads(title) {
             weights[2 * count] += 10.0;
         }
     }
@@ -280,6 +280,15 @@ pub(crate) fn length_weights(title: &str, name: &str, default: Option<&Value>) -
         *weight += 4.0;
     }
     weights
+}
+
+/// Whether a word of the name says that it pads: `ReflectionPad2d`, `ZeroPadding2D`, not `Spade2d`.
+fn pads(title: &str) -> bool {
+    words(title).iter().any(|word| {
+        let stem = word.strip_suffix('d').unwrap_or(word);
+        let stem = stem.trim_end_matches(|it: char| it.is_ascii_digit());
+        matches!(stem, "pad" | "padding") || word == "pad"
+    })
 }
 
 /// How many tensors the object of a layer class is called with, as weights of 1 to 4.

@@ -1,5 +1,7 @@
 //! What stands around the call.
 
+use std::path::PathBuf;
+
 use fissure_model::{Api, ConcreteInput, Finding, Intent, OutcomeKind};
 
 use super::ending::{about, ending, expected, observed};
@@ -39,6 +41,7 @@ impl Layout {
     pub fn finding(self, finding: &Finding) -> String {
         let kind = finding.verdict.kind;
         let title = plain(&finding.api.title);
+        let folders = &finding.api.folders;
         let detail = plain(&finding.verdict.detail);
         let mut text = String::from("#!/usr/bin/env python3\n");
         text.push_str(&format!(
@@ -48,9 +51,11 @@ impl Layout {
         ));
         text.push_str("import faulthandler\n");
         match kind {
-            OutcomeKind::Crash => self.imports(&mut text, &["platform", "sys", "time"]),
-            OutcomeKind::OutOfMemory => self.imports(&mut text, &["platform", "resource", "sys"]),
-            _ => self.imports(&mut text, &["platform", "sys"]),
+            OutcomeKind::Crash => self.imports(&mut text, &["platform", "sys", "time"], folders),
+            OutcomeKind::OutOfMemory => {
+                self.imports(&mut text, &["platform", "resource", "sys"], folders);
+            }
+            _ => self.imports(&mut text, &["platform", "sys"], folders),
         }
         self.functions(&mut text);
         let judged = report_of(&finding.verdict, &finding.execution).is_some();
@@ -81,7 +86,7 @@ impl Layout {
 
     pub fn snippet(self, finding: &Finding) -> String {
         let mut text = String::new();
-        self.imports(&mut text, &[]);
+        self.imports(&mut text, &[], &[]);
         self.functions(&mut text);
         text.push_str(&self.call);
         text.push_str("\n\n");
@@ -109,14 +114,28 @@ impl Layout {
             plain(&api.title),
             input.number
         );
-        self.imports(&mut text, &[]);
+        let standard: &[&str] = if api.folders.is_empty() {
+            &[]
+        } else {
+            &["sys"]
+        };
+        self.imports(&mut text, standard, &api.folders);
         self.functions(&mut text);
         text.push_str(&self.call);
         text.push_str("\n\nprint(call())\n");
         text
     }
 
-    fn imports(&self, text: &mut String, standard: &[&str]) {
+    /// The call and what it needs, without anything that makes it.
+    pub fn parts(self) -> String {
+        let mut text = String::new();
+        self.imports(&mut text, &[], &[]);
+        self.functions(&mut text);
+        text.push_str(&self.call);
+        text.trim_start().to_owned()
+    }
+
+    fn imports(&self, text: &mut String, standard: &[&str], folders: &[PathBuf]) {
         if !self.writer.parts.is_empty() {
             text.push_str("import importlib\n");
         }
@@ -124,6 +143,14 @@ impl Layout {
             text.push_str(&format!("import {module}\n"));
         }
         if !text.ends_with("\n\n") {
+            text.push('\n');
+        }
+        if !folders.is_empty() {
+            text.push_str("# Where the package lies; PYTHONPATH can name another place.\n");
+            for folder in folders {
+                let folder = literal::text(&folder.display().to_string());
+                text.push_str(&format!("sys.path.append({folder})\n"));
+            }
             text.push('\n');
         }
         for module in &self.writer.imports {

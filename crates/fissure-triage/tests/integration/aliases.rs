@@ -18,7 +18,7 @@ fn observe(collector: &mut Collector, path: &str, x: i128, execution: Execution)
         input(vec![keyword("x", Value::Int(x))]),
         execution,
     );
-    collector.observe(&seen.api, &seen.verdict, &seen.input, &seen.execution)
+    collector.observe(&seen.api, &seen.verdict, &seen.input, &seen.execution, 0)
 }
 
 fn new(observed: Observed) -> Signature {

@@ -38,7 +38,7 @@ fn a_call_that_only_needs_much_memory_is_a_note() {
         MemoryLimit::Usual => ended(ScriptEnd::OutOfMemory, CALL),
         MemoryLimit::Larger => ended(ScriptEnd::Exit(0), GONE),
     };
-    confirm(&mut hog, &mut runner, 1).unwrap();
+    confirm(&mut hog, &mut runner, 1, &std::env::temp_dir()).unwrap();
     assert!(hog.is_note());
     assert_eq!(hog.remarks, ["It needs about 5120 MiB."]);
 }
@@ -47,7 +47,7 @@ fn a_call_that_only_needs_much_memory_is_a_note() {
 fn a_call_that_takes_any_amount_of_memory_is_a_finding() {
     let mut endless = hog();
     let mut runner = |_: &Path, _: MemoryLimit| ended(ScriptEnd::OutOfMemory, CALL);
-    let tried = confirm(&mut endless, &mut runner, 1).unwrap();
+    let tried = confirm(&mut endless, &mut runner, 1, &std::env::temp_dir()).unwrap();
     assert_eq!((tried.failures, tried.runs), (3, 3));
     assert!(!endless.is_note());
     assert_eq!(endless.remarks, ["It takes more than a larger limit, too."]);
@@ -57,7 +57,7 @@ fn a_call_that_takes_any_amount_of_memory_is_a_finding() {
         MemoryLimit::Usual => ended(ScriptEnd::OutOfMemory, CALL),
         MemoryLimit::Larger => Err(io::Error::new(io::ErrorKind::Unsupported, "2 GiB are free")),
     };
-    confirm(&mut unknown, &mut runner, 1).unwrap();
+    confirm(&mut unknown, &mut runner, 1, &std::env::temp_dir()).unwrap();
     assert!(!unknown.is_note());
     assert_eq!(
         unknown.remarks,
@@ -83,7 +83,7 @@ fn an_input_that_was_shrunk_too_far_gets_its_first_form_back() {
             )
         }
     };
-    let tried = confirm(&mut crash, &mut runner, 1).unwrap();
+    let tried = confirm(&mut crash, &mut runner, 1, &std::env::temp_dir()).unwrap();
     assert!(tried.is_stable());
     assert_eq!((&crash.input, crash.unshrunk), (&first, None));
     assert_eq!(crash.remarks.len(), 1);
@@ -108,7 +108,7 @@ fn a_wrong_result_that_was_shrunk_too_far_gets_its_first_form_and_check_back() {
             )
         }
     };
-    let tried = confirm(&mut small, &mut runner, 1).unwrap();
+    let tried = confirm(&mut small, &mut runner, 1, &std::env::temp_dir()).unwrap();
     assert!(tried.is_stable(), "{tried:?}");
     assert_eq!((&small.input, &small.unshrunk), (&first.input, &None));
     assert_eq!(small.remarks.len(), 1);
@@ -116,7 +116,7 @@ fn a_wrong_result_that_was_shrunk_too_far_gets_its_first_form_and_check_back() {
     // Without a check of its own nothing can be shown of the first input.
     let mut small = wrong(2, false);
     small.unshrunk = Some(Box::new(first.input));
-    let tried = confirm(&mut small, &mut runner, 1).unwrap();
+    let tried = confirm(&mut small, &mut runner, 1, &std::env::temp_dir()).unwrap();
     assert_eq!(tried.failures, 0);
     assert!(small.unshrunk.is_some());
 }
@@ -240,7 +240,7 @@ fn a_wrong_result_is_shown_by_its_own_check() {
     };
     for (scale, layer) in [(1, false), (2, true), (9, false)] {
         let mut finding = wrong(scale, layer);
-        let tried = confirm(&mut finding, &mut runner, 1).unwrap();
+        let tried = confirm(&mut finding, &mut runner, 1, &std::env::temp_dir()).unwrap();
         assert!(tried.is_stable(), "{tried:?}\n{}", script(&finding));
     }
     // Where the library is right, the script says so and ends with code 0.
@@ -248,7 +248,7 @@ fn a_wrong_result_is_shown_by_its_own_check() {
     std::fs::write(folder.path().join("wrong.py"), mended).unwrap();
     for (scale, layer) in [(1, false), (2, true), (9, false)] {
         let mut finding = wrong(scale, layer);
-        let tried = confirm(&mut finding, &mut runner, 1).unwrap();
+        let tried = confirm(&mut finding, &mut runner, 1, &std::env::temp_dir()).unwrap();
         assert_eq!((tried.failures, tried.runs), (0, 3));
     }
 }

@@ -137,7 +137,7 @@ fn the_collector_keeps_the_simplest_input_until_it_is_taken() {
             input(vec![keyword("x", Value::Int(x))]),
             execution(outcome.clone(), None),
         );
-        collector.observe(&api, &bad.verdict, &bad.input, &bad.execution)
+        collector.observe(&api, &bad.verdict, &bad.input, &bad.execution, 0)
     };
     let Observed::New(signature) = observe(&mut collector, 1 << 40) else {
         panic!("the first of its kind is new")
@@ -172,7 +172,7 @@ fn an_api_whose_messages_never_repeat_does_not_fill_the_disk() {
             input(vec![]),
             execution(Outcome::Rejected(error), None),
         );
-        let observed = collector.observe(&api, &bad.verdict, &bad.input, &bad.execution);
+        let observed = collector.observe(&api, &bad.verdict, &bad.input, &bad.execution, 0);
         assert_eq!(
             matches!(observed, Observed::New(_)),
             at < Collector::PER_API

@@ -100,7 +100,7 @@ fn confirmed_within(limit: Duration, finding: &mut Finding, runs: u32) -> (u32, 
     let python = common::python3();
     let mut runner =
         |script: &Path, _: MemoryLimit| Ok(common::run(&python, script, folder.path(), limit));
-    let reproduction = confirm(finding, &mut runner, runs).unwrap();
+    let reproduction = confirm(finding, &mut runner, runs, &std::env::temp_dir()).unwrap();
     assert_eq!(finding.reproduction, Some(reproduction));
     (reproduction.failures, reproduction.runs)
 }
@@ -186,7 +186,7 @@ fn a_failure_that_comes_and_goes_is_labelled_with_its_figures() {
             log: "===== the call =====\nRESULT: not reproduced\n".into(),
         })
     };
-    let reproduction = confirm(&mut flaky, &mut runner, 1).unwrap();
+    let reproduction = confirm(&mut flaky, &mut runner, 1, &std::env::temp_dir()).unwrap();
     assert_eq!((reproduction.failures, reproduction.runs), (1, 3));
 }
 
@@ -213,7 +213,7 @@ fn a_library_that_cannot_be_imported_is_an_error_and_says_nothing_about_the_fail
                 common::PATIENCE,
             ))
         };
-        let error = confirm(&mut missing, &mut runner, 1).unwrap_err();
+        let error = confirm(&mut missing, &mut runner, 1, &std::env::temp_dir()).unwrap_err();
         assert!(
             error
                 .to_string()

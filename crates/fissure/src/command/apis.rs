@@ -3,6 +3,7 @@
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,9 @@ use clap::Args;
 use fissure_campaign::DenyList;
 use fissure_discover::{Answer, Description, PublicName, Question};
 use fissure_environment::Surroundings;
-use fissure_execute::{Ended, SandboxOptions, ScriptOptions, WORKER, run_script, unpack_package};
+use fissure_execute::{
+    Ended, SandboxOptions, ScriptOptions, WORKER, python_package, run_script, unpack_package,
+};
 use fissure_model::pattern_matches;
 use fissure_rules::RuleLibrary;
 use serde::Serialize;
@@ -25,7 +28,7 @@ use crate::target::{self, TargetArgs};
 /// Callables whose overloads are asked for; of more only the names are listed.
 const DESCRIBED: usize = 200;
 /// Below the user's cache: lists of public names, one file per version of a library.
-const CACHE: &str = "apis";
+const CACHE: &str = "apis-2";
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// List the public callables of a library and what is known of each: rules, overloads and where they
@@ -85,7 +88,7 @@ pub fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
         python: &target.python,
         path: &path,
     };
-    let public = public_names(args, library, &target.reason, &asker)?;
+    let public = public_names(args.fresh, library, &target.reason, &asker)?;
     let matching: Vec<&PublicName> = public
         .iter()
         .filter(|one| match &args.pattern {
@@ -148,18 +151,19 @@ pub fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The list of the library, from the cache where this version's is there.
-fn public_names(
-    args: &ApisArgs,
+pub(super) fn public_names(
+    fresh: bool,
     library: &str,
     reason: &str,
     asker: &Asker<'_>,
 ) -> anyhow::Result<Vec<PublicName>> {
-    // The reason names the version and the environment; only as a whole it is a key.
-    let key = fissure_triage::file_name_part(&format!("{library} {reason}")).into_owned();
+    // The reason names the version and the environment; only as a whole, with who asks, it is a key.
+    let key = format!("{library} {reason} {:016x}", asking());
+    let key = fissure_triage::file_name_part(&key).into_owned();
     let folder = Surroundings::from_process()?.root.join(CACHE);
     let file = folder.join(format!("{key}.json"));
     let own = !asker.path.is_empty();
-    if !args.fresh
+    if !fresh
         && !own
         && let Ok(text) = std::fs::read(&file)
         && let Ok(names) = serde_json::from_slice(&text)
@@ -183,10 +187,17 @@ fn public_names(
     Ok(names.clone())
 }
 
+/// Tells versions of the discovery script apart: another one may list other names.
+fn asking() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    python_package(WORKER).hash(&mut hasher);
+    hasher.finish()
+}
+
 /// Asks the discovery script in the library's own interpreter.
-struct Asker<'a> {
-    python: &'a Path,
-    path: &'a [PathBuf],
+pub(super) struct Asker<'a> {
+    pub python: &'a Path,
+    pub path: &'a [PathBuf],
 }
 
 impl Asker<'_> {

@@ -10,19 +10,19 @@ use comfy_table::{Table, presets};
 use fissure_report::diff::{Diff, TotalsRow, diff};
 
 use super::report;
-use crate::exit_status::ExitStatus;
+use crate::exit_status::{ExitStatus, usage};
 
 /// Show new, gone and changed findings of two runs, validity and speed
 ///
 /// A finding is the same in both when it has the same id. Exit code 1 when RUN2 has new findings, 0
-/// when not. Notes are left out.
+/// when not. Notes are left out. Two files of `fissure sweep --json` are compared by their accuracy profiles.
 #[derive(Args, Debug)]
 pub struct DiffArgs {
-    /// Folder of the earlier run
+    /// Folder of the earlier run, or file of a sweep
     #[arg(value_name = "RUN1")]
     before: PathBuf,
 
-    /// Folder of the later run
+    /// Folder of the later run, or file of a sweep
     #[arg(value_name = "RUN2")]
     after: PathBuf,
 
@@ -35,6 +35,9 @@ pub struct DiffArgs {
 const SHOWN: usize = 20;
 
 pub fn run(args: DiffArgs) -> anyhow::Result<ExitCode> {
+    if args.before.is_file() && args.after.is_file() {
+        return sweeps(&args);
+    }
     let before = report::open(&args.before)?.into_run();
     let after = report::open(&args.after)?.into_run();
     let diff = diff(&before, &after);
@@ -49,6 +52,45 @@ pub fn run(args: DiffArgs) -> anyhow::Result<ExitCode> {
         ExitStatus::Findings
     };
     Ok(status.into())
+}
+
+/// Two reports of `fissure sweep --json`: profiles that became better or worse.
+fn sweeps(args: &DiffArgs) -> anyhow::Result<ExitCode> {
+    let read = |path: &PathBuf| -> anyhow::Result<fissure_sweep::Report> {
+        let text = std::fs::read(path)
+            .map_err(|error| usage(format!("failed to read {}: {error}", path.display())))?;
+        serde_json::from_slice(&text).map_err(|error| {
+            let path = path.display();
+            usage(format!(
+                "{path} is no report of fissure sweep --json: {error}"
+            ))
+        })
+    };
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let changes = fissure_sweep::changes(&before, &after);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&changes)?);
+    } else {
+        for change in &changes {
+            println!(
+                "{:<16} {} {}\n    {}\n    {}",
+                change.what, change.function, change.dtype, change.before, change.after
+            );
+        }
+        println!(
+            "{} {} → {}: {} profiles changed",
+            after.library,
+            before.version,
+            after.version,
+            changes.len()
+        );
+    }
+    let worse =
+        |it: &&fissure_sweep::ProfileChange| it.what == "less accurate" || it.what == "newly wrong";
+    Ok(match changes.iter().find(worse) {
+        Some(_) => ExitStatus::Findings.into(),
+        None => ExitStatus::NoFinding.into(),
+    })
 }
 
 fn show(diff: &Diff) {

@@ -13,10 +13,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use fissure_environment::machine::human_bytes;
-use fissure_environment::{Managed, Store, Surroundings};
+use fissure_environment::{EnvironmentError, Managed, Store, Surroundings};
 use serde::Serialize;
 
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::suggestion;
 use crate::target::{MakingDisplay, as_usage, parse_requirement};
 
 #[derive(Args, Debug)]
@@ -178,7 +179,14 @@ fn remove(surroundings: &Surroundings, names: Vec<String>, all: bool) -> anyhow:
         return Err(usage("name an environment, or use --all"));
     }
     for name in names {
-        store.remove(&name).map_err(as_usage)?;
+        if let Err(error) = store.remove(&name) {
+            let EnvironmentError::NoSuchEnvironment { .. } = error else {
+                return Err(as_usage(error));
+            };
+            let known = store.list()?;
+            let known = known.iter().map(|managed| managed.name.as_str());
+            return Err(usage(format!("{error}{}", suggestion(&name, known))));
+        }
         eprintln!("fissure: removed {name}");
     }
     Ok(())

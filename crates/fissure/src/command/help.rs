@@ -28,6 +28,7 @@ const GROUPS: &[Group] = &[
             ("campaign", "fissure campaign torch --total-time 10m"),
             ("apis", "fissure apis torch"),
             ("sweep", "fissure sweep torch.exp"),
+            ("compare", "fissure compare torch==2.9.1 torch==2.15.0"),
             ("learn", "fissure learn torch.nn.functional.conv2d"),
             ("solve", "fissure solve torch.add --n 10"),
             ("rules", "fissure rules explain torch.add"),
@@ -42,6 +43,7 @@ const GROUPS: &[Group] = &[
             ("diff", "fissure diff old-run new-run"),
             ("index", "fissure index fissure-out"),
             ("coverage", "fissure coverage fissure-out/run"),
+            ("corpus", "fissure corpus min fissure-out/run --out small"),
         ],
     ),
     (

@@ -108,6 +108,8 @@ pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         shrink_time: None,
         confirm_runs: 1,
         division: Default::default(),
+        guide: false,
+        corpus: Default::default(),
         pause: Default::default(),
     };
     judging.apply(&args.judging, &mut options)?;

@@ -5,6 +5,8 @@ pub mod apis;
 pub mod assertions;
 pub mod bisect;
 pub mod campaign;
+pub mod compare;
+pub mod corpus;
 pub mod coverage;
 pub mod diff;
 pub mod doctor;

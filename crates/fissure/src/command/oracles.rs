@@ -11,6 +11,7 @@ use fissure_judge::OracleInfo;
 use fissure_model::Obstacle;
 
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::suggestion;
 use crate::target::{self, TargetArgs};
 
 /// What `--python` alone is asked for.
@@ -47,8 +48,10 @@ pub fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
         }
         Some(name) => {
             let oracle = fissure_judge::oracle(name).ok_or_else(|| {
+                let names = fissure_judge::oracles().iter().map(|oracle| oracle.name);
+                let meant = suggestion(name, names);
                 usage(format!(
-                    "there is no oracle {name}: fissure oracles lists them"
+                    "there is no oracle {name}: fissure oracles lists them{meant}"
                 ))
             })?;
             println!("{}", oracle.doc);

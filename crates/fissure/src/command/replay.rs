@@ -18,9 +18,12 @@ use clap::Args;
 use comfy_table::{Table, presets};
 use fissure_campaign::{StoredFinding, replay_finding, stored_findings};
 use fissure_execute::{SandboxOptions, ScriptOptions};
+use fissure_model::Api;
+use fissure_report::words::printable;
 use fissure_triage::Replay;
 use serde::Serialize;
 
+use crate::command::fuzz::needs::interpreter_package;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -114,14 +117,15 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
     let findings = findings(&args.paths)?;
     let scratch = tempfile::tempdir().context("failed to make a temporary folder")?;
     let options = args.limits.script_options(scratch.path())?;
-    let mut by_package: BTreeMap<String, Vec<StoredFinding>> = BTreeMap::new();
+    let mut by_package: BTreeMap<(String, Vec<PathBuf>), Vec<StoredFinding>> = BTreeMap::new();
     for stored in findings {
-        let package = stored.finding.api.package.clone();
-        by_package.entry(package).or_default().push(stored);
+        let api = &stored.finding.api;
+        let key = (api.package.clone(), api.folders.clone());
+        by_package.entry(key).or_default().push(stored);
     }
     let mut lines = Vec::new();
-    for (package, findings) in by_package {
-        let python = target::resolve_for(&args.target, &package, &args.limits.pythonpath)?.python;
+    for findings in by_package.into_values() {
+        let python = interpreter(&args.target, &findings[0].finding.api, &args.limits)?;
         for stored in findings {
             let replay = replay_finding(&stored, &python, &options)?;
             if !args.json {
@@ -147,6 +151,14 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
         ExitStatus::NoFinding
     };
     Ok(status.into())
+}
+
+/// An interpreter with the library of an API, which may be a package of the user's own.
+pub fn interpreter(target: &TargetArgs, api: &Api, limits: &LimitArgs) -> anyhow::Result<PathBuf> {
+    let mut path = limits.pythonpath.clone();
+    path.extend(api.folders.iter().cloned());
+    let needed = interpreter_package(&api.package, &path);
+    Ok(target::resolve_for(target, needed, &path)?.python)
 }
 
 /// The findings that the paths stand for; one that cannot be read is told and left out.
@@ -199,7 +211,7 @@ fn print_table(lines: &[Replayed]) {
     }
     println!();
     for line in table.lines() {
-        println!("{}", line.trim_end());
+        println!("{}", printable(line.trim_end()));
     }
     let count = |name: &str| {
         lines

@@ -12,9 +12,9 @@ use fissure_execute::ScriptOptions;
 use fissure_report::run::RunError;
 use fissure_report::serve::{ReplayAnswer, ServeError, Server, Token, serve};
 
-use super::replay::LimitArgs;
+use super::replay::{LimitArgs, interpreter};
 use crate::exit_status::{self, ExitStatus, usage};
-use crate::target::{self, TargetArgs};
+use crate::target::TargetArgs;
 
 /// Show a run in the browser, live while it goes on
 ///
@@ -69,13 +69,13 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let scratch = tempfile::tempdir().context("failed to make a temporary folder")?;
     let options = args.limits.script_options(scratch.path())?;
     let target = args.target.clone();
-    let pythonpath = args.limits.pythonpath.clone();
+    let limits = args.limits.clone();
     let server = Server {
         folder: args.run,
         address: SocketAddr::new(args.address, args.port),
         token,
         replayer: Box::new(move |folder| {
-            replay(folder, &target, &pythonpath, &options).map_err(|error| format!("{error:#}"))
+            replay(folder, &target, &limits, &options).map_err(|error| format!("{error:#}"))
         }),
     };
     let ready = |address: SocketAddr| {
@@ -116,14 +116,14 @@ pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
 fn replay(
     folder: &Path,
     target: &TargetArgs,
-    pythonpath: &[PathBuf],
+    limits: &LimitArgs,
     options: &ScriptOptions,
 ) -> anyhow::Result<ReplayAnswer> {
     let stored = stored_findings(folder)?
         .into_iter()
         .next()
         .context("only findings of fissure fuzz and campaign can be run again here")??;
-    let python = target::resolve_for(target, &stored.finding.api.package, pythonpath)?.python;
+    let python = interpreter(target, &stored.finding.api, limits)?;
     let replay = replay_finding(&stored, &python, options)?;
     Ok(ReplayAnswer {
         outcome: replay.name().to_owned(),

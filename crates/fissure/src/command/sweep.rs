@@ -27,7 +27,8 @@ pub struct SweepArgs {
     #[arg(required = true, value_name = "LIBRARY|FUNCTION")]
     targets: Vec<String>,
 
-    /// Element types, separated by commas [default: float16,bfloat16,float32]
+    /// Element types, separated by commas, complex64 and whole numbers (uint8, int8, int16, int32, int64) too
+    /// [default: float16,bfloat16,float32]
     #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     dtypes: Vec<String>,
 
@@ -38,6 +39,10 @@ pub struct SweepArgs {
     /// The library whose tensors functions of your own take
     #[arg(long, value_name = "LIBRARY")]
     library: Option<String>,
+
+    /// Tensors that functions of your own take: 1 or 2
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
+    tensors: u8,
 
     /// Seconds for one function and type
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
@@ -50,6 +55,10 @@ pub struct SweepArgs {
     /// Write the tables as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+
+    /// Write a page with a plot of error against value for each function
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     #[command(flatten)]
     target: TargetArgs,
@@ -81,6 +90,7 @@ pub fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
         functions,
         dtypes,
         count: args.count,
+        tensors: args.tensors,
         timeout: Duration::from_secs(args.timeout),
         search: std::env::current_dir().into_iter().collect(),
     };
@@ -159,6 +169,9 @@ fn write(args: &SweepArgs, report: &Report) -> io::Result<()> {
     }
     if let Some(path) = &args.markdown {
         fs::write(path, report.markdown())?;
+    }
+    if let Some(path) = &args.html {
+        fs::write(path, fissure_sweep::page(report))?;
     }
     Ok(())
 }

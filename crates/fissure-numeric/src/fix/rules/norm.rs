@@ -263,13 +263,27 @@ pub(super) fn population_variance<'a>(context: &Context<'a>, root: &'a Expr) -> 
     };
     let explanation = "The unbiased estimate divides by n - 1, which is 0 for a single element.";
     let population = format!("{open}{separator}{keyword})");
-    let mut found = vec![rewrite(
+    let mut found = Vec::new();
+    if operation.name == "std"
+        && let Some(position) = text.rfind("std(")
+    {
+        // Where there are enough elements the estimate stays what it is.
+        let variance = format!("{}var({}", &text[..position], &text[position + 4..]);
+        found.push(rewrite(
+            root,
+            "the same deviation with a floor under the root",
+            "The deviation of constant data is 0, and its gradient is NaN there.",
+            format!("{variance}.clamp_min(1e-12).sqrt()"),
+            &[],
+        ));
+    }
+    found.push(rewrite(
         root,
         "population variance, defined for a single element",
         explanation,
         population.clone(),
         &[],
-    )];
+    ));
     if operation.name == "std" {
         // The gradient of std is NaN where all elements are equal: the floor goes under the root.
         if let Some(position) = population.rfind("std(") {

@@ -40,6 +40,14 @@ fn check(rule: &str, function: &str, before: &str, after: &str) {
     assert_eq!(text, after);
 }
 
+/// All edits of a rule, in the order in which they are tried.
+fn check_all(rule: &str, function: &str, before: &str, after: &[&str]) {
+    let fixes = fixed(before, function);
+    let found = fixes.iter().filter(|(name, _)| name == rule);
+    let texts: Vec<&str> = found.map(|(_, text)| text.as_str()).collect();
+    assert_eq!(texts, after);
+}
+
 #[test]
 fn every_rewrite_that_the_registry_names_exists() {
     for function in REGISTRY.functions() {

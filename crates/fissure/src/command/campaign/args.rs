@@ -135,7 +135,7 @@ pub struct CampaignRunArgs {
     pub workers: Option<usize>,
 
     /// Folder for everything that is written [default: fissure-out/campaign-TIME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, alias = "workdir", value_name = "DIR")]
     pub output: Option<PathBuf>,
 
     /// Continue the campaign in this folder with the command it was begun with; on Slurm, submit
@@ -151,9 +151,9 @@ pub struct CampaignRunArgs {
     #[arg(long, value_name = "I")]
     pub shard: Option<u64>,
 
-    /// Time one input may take
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
-    pub timeout: Duration,
+    /// Time one input may take [default: 10s, less where --total-time is short]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
 
     #[command(flatten)]
     pub run: RunArgs,

@@ -85,12 +85,7 @@ pub fn print_summary(
         println!("{}", fissure_report::closing_line(summary));
         println!("everything is in {}", folder.display());
     }
-    let status = if summary.findings > 0 {
-        ExitStatus::Findings
-    } else {
-        ExitStatus::NoFinding
-    };
-    Ok(status.into())
+    Ok(ExitStatus::of_run(summary.findings, summary.ran_nothing()).into())
 }
 
 /// Finds out which APIs there are, and writes the plan. A shard whose campaign another process has

@@ -72,6 +72,8 @@ pub fn run_options(
             part,
             left_out,
         },
+        guide: args.run.guide.is_some(),
+        corpus: crate::command::session::corpus(&args.run.corpus)?,
         pause: Default::default(),
     };
     judging.apply(&args.judging, &mut options)?;

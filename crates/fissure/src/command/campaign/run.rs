@@ -24,6 +24,8 @@ use crate::command::session::{self, Shown, session_options};
 
 /// Time for learning where nothing else is asked for.
 const LEARN_TOTAL: Duration = Duration::from_secs(600);
+/// Memory of one worker, in MiB: what takes more takes the time of other APIs with it.
+const MEMORY: u64 = 1024;
 /// Time for one call while learning.
 const CALL: Duration = Duration::from_secs(4);
 /// Calls of each API that the library's sample database is asked for.
@@ -40,6 +42,14 @@ pub struct ShardRun<'a> {
 
 /// Why APIs are left out, by position in the shard.
 pub type LeftOut = BTreeMap<usize, String>;
+
+/// Time one input may take: one that hangs must not take what many APIs have together.
+fn usual_timeout(total: Option<Duration>) -> Duration {
+    const MOST: Duration = Duration::from_secs(10);
+    const LEAST: Duration = Duration::from_millis(500);
+    const OF_THE_WHOLE: u32 = 80;
+    total.map_or(MOST, |total| (total / OF_THE_WHOLE).clamp(LEAST, MOST))
+}
 
 impl ShardRun<'_> {
     fn phase(&self, text: &str) {
@@ -222,10 +232,15 @@ impl ShardRun<'_> {
             Part::Judge => "judge, triage",
         });
         let python = self.plan.python.clone();
+        let memory = self.args.run.memory_limit.unwrap_or(MEMORY);
         let session = Shown {
             session: SessionOptions {
-                timeout: self.args.timeout,
+                timeout: self
+                    .args
+                    .timeout
+                    .unwrap_or_else(|| usual_timeout(options.total_time)),
                 known_issues: self.args.judging.known_issues()?,
+                memory_limit: memory << 20,
                 begun: Some(begun),
                 learning,
                 rules_folder: Some(self.learned()),

@@ -5,13 +5,17 @@
 mod gather;
 mod show;
 
+pub use gather::cache;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, FromArgMatches};
 use fissure_coverage::{CoverageRecord, Image, Summary};
 
+use crate::command::corpus::{self, MeasureArgs};
 use crate::command::fuzz::{self, args::FuzzArgs};
+use crate::command::session;
 use crate::exit_status::{ExitStatus, usage};
 
 /// Show which basic blocks and functions of a library's native code were reached
@@ -25,11 +29,12 @@ use crate::exit_status::{ExitStatus, usage};
 ///   fissure coverage fissure-out/fuzz-20260101-120000
 ///   fissure coverage torch.softmax --inputs 1000
 ///   fissure coverage RUN1 --against RUN2
+///   fissure coverage --corpus DIR1 --corpus DIR2
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub struct CoverageArgs {
     /// Folders of runs, or one API
-    #[arg(required = true, value_name = "TARGET")]
+    #[arg(required_unless_present = "corpus", value_name = "TARGET")]
     targets: Vec<String>,
 
     /// Inputs of an API that is named
@@ -39,6 +44,10 @@ pub struct CoverageArgs {
     /// Tell what only one of the two reached: the targets, or this run
     #[arg(long, value_name = "RUN")]
     against: Option<PathBuf>,
+
+    /// Run the inputs of a corpus and show what they reach; given twice, what only one of the two reaches
+    #[arg(long, value_name = "CORPUS", conflicts_with_all = ["targets", "against"])]
+    corpus: Vec<PathBuf>,
 
     /// Only this API of the runs
     #[arg(long, value_name = "API")]
@@ -51,9 +60,15 @@ pub struct CoverageArgs {
     /// Print JSON: all rows
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    run: MeasureArgs,
 }
 
 pub fn run(args: CoverageArgs) -> anyhow::Result<ExitCode> {
+    if !args.corpus.is_empty() {
+        return corpora(&args);
+    }
     let folders = match args.targets.as_slice() {
         [api] if !Path::new(api).exists() => vec![fuzz_first(api, args.inputs)?],
         targets => targets.iter().map(PathBuf::from).collect(),
@@ -61,23 +76,64 @@ pub fn run(args: CoverageArgs) -> anyhow::Result<ExitCode> {
     let record = gather::united(&folders)?;
     if let Some(against) = &args.against {
         let other = gather::united(std::slice::from_ref(against))?;
-        let difference = gather::difference(&record, &other)?;
-        if args.json {
-            println!("{}", serde_json::to_string_pretty(&difference)?);
-        } else {
-            print!("{}", show::difference(&difference, args.most));
-        }
-        return Ok(ExitStatus::NoFinding.into());
+        let titles = ["the targets", "the run they are compared with"];
+        return show_difference(&args, &record, &other, titles);
     }
-    let summary = summarise(&record, args.api.as_deref())?;
+    show_record(&args, &record)
+}
+
+/// What the inputs of corpora reach.
+fn corpora(args: &CoverageArgs) -> anyhow::Result<ExitCode> {
+    if args.corpus.len() > 2 {
+        return Err(usage(
+            "--corpus: two can be compared; `fissure corpus merge` makes one of many",
+        ));
+    }
+    let mut records = Vec::new();
+    for path in &args.corpus {
+        let inputs = session::corpus(std::slice::from_ref(path))?;
+        let (pool, _scratch) = corpus::pool(&inputs, &args.run)?;
+        let measured = corpus::measured(&inputs, &pool)?;
+        records.push(fissure_campaign::record(&measured, &pool));
+    }
+    match records.as_slice() {
+        [first, second] => {
+            let titles = [
+                &*args.corpus[0].display().to_string(),
+                &*args.corpus[1].display().to_string(),
+            ];
+            show_difference(args, first, second, titles)
+        }
+        [only] => show_record(args, only),
+        _ => Ok(ExitStatus::NoFinding.into()),
+    }
+}
+
+fn show_difference(
+    args: &CoverageArgs,
+    first: &CoverageRecord,
+    second: &CoverageRecord,
+    titles: [&str; 2],
+) -> anyhow::Result<ExitCode> {
+    let difference = gather::difference(first, second)?;
     if args.json {
-        let apis = show::api_counts(&record);
+        println!("{}", serde_json::to_string_pretty(&difference)?);
+    } else {
+        print!("{}", show::difference(&difference, titles, args.most));
+    }
+    Ok(ExitStatus::NoFinding.into())
+}
+
+fn show_record(args: &CoverageArgs, record: &CoverageRecord) -> anyhow::Result<ExitCode> {
+    let summary = summarise(record, args.api.as_deref())?;
+    if args.json {
+        let apis = show::api_counts(record);
         let text = serde_json::json!({
             "summary": summary, "apis": apis, "growth": record.growth, "modules": record.modules,
         });
         println!("{}", serde_json::to_string_pretty(&text)?);
     } else {
-        print!("{}", show::text(&record, &summary, args.most));
+        print!("{}", show::text(record, &summary, args.most));
     }
     Ok(ExitStatus::NoFinding.into())
 }
@@ -96,7 +152,7 @@ fn summarise(record: &CoverageRecord, api: Option<&str>) -> anyhow::Result<Summa
         }
     };
     let mut summary = Summary::default();
-    let cache = gather::cache()?;
+    let cache = cache()?;
     for (module, blocks) in record.modules.iter().zip(&reached) {
         let image = Image::open(&module.path, Some(&cache)).map_err(|error| {
             usage(format!(

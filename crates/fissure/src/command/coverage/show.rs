@@ -120,7 +120,7 @@ fn modules_reached(summary: &Summary) -> usize {
     reached.count()
 }
 
-pub fn difference(difference: &Difference, most: usize) -> String {
+pub fn difference(difference: &Difference, titles: [&str; 2], most: usize) -> String {
     let side = |title: &str, side: &Side| {
         let rows = side
             .functions
@@ -129,11 +129,8 @@ pub fn difference(difference: &Difference, most: usize) -> String {
         format!("{title}: {} blocks\n", side.blocks)
             + &table(["function", "blocks"], most, rows.collect())
     };
-    side("only in the targets", &difference.only_first)
-        + &side(
-            "only in the run they are compared with",
-            &difference.only_second,
-        )
+    side(&format!("only in {}", titles[0]), &difference.only_first)
+        + &side(&format!("only in {}", titles[1]), &difference.only_second)
         + &format!("both: {} blocks\n", difference.both)
 }
 

@@ -7,7 +7,7 @@
 )]
 
 pub mod args;
-mod needs;
+pub mod needs;
 mod plan;
 mod project;
 mod targets;
@@ -55,7 +55,7 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
             .push(spec.clone());
     }
     let several = by_package.len() > 1;
-    let mut findings = 0;
+    let (mut findings, mut ran_nothing) = (0, false);
     for (package, specs) in by_package {
         if stop.load(Ordering::Relaxed) {
             break;
@@ -67,6 +67,7 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         };
         let summary = fuzz_package(package, &specs, &workdir, &plan, &args, &stop)?;
         findings += summary.findings;
+        ran_nothing |= summary.ran_nothing();
         if summary.missing > 0 && summary.apis.is_empty() {
             let mut skipped = summary.skipped.iter();
             let lines = skipped
@@ -86,12 +87,7 @@ pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
             println!("everything is in {}", workdir.display());
         }
     }
-    let status = if findings > 0 {
-        ExitStatus::Findings
-    } else {
-        ExitStatus::NoFinding
-    };
-    Ok(status.into())
+    Ok(ExitStatus::of_run(findings, ran_nothing).into())
 }
 
 /// The command that a run was begun with, and the library of this folder.

@@ -151,6 +151,8 @@ impl Plan {
             shrink_time: None,
             confirm_runs: 1,
             division: Default::default(),
+            guide: args.run.guide.is_some(),
+            corpus: crate::command::session::corpus(&args.run.corpus)?,
             pause: Default::default(),
         };
         judging.apply(&args.judging, &mut run)?;

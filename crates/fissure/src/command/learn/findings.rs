@@ -93,7 +93,7 @@ impl Findings {
             finding.environment = known.environment;
         }
         let mut run = |script: &Path, _| run_fresh(&self.python, script, &self.script);
-        if let Err(error) = confirm(finding, &mut run, 3) {
+        if let Err(error) = confirm(finding, &mut run, 3, &self.script.scratch.join("scripts")) {
             eprintln!(
                 "warning: failed to try {} in a fresh process: {error}",
                 finding.id

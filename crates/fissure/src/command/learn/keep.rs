@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::findings::Findings;
 use super::table::{Record, Table};
+use crate::exit_status::ExitStatus;
 
 /// Writes the rules and the table, and counts findings.
 pub struct Keeper<'a> {
@@ -28,6 +29,8 @@ pub struct Keeper<'a> {
     pub findings: Findings,
     pub table: Mutex<Table>,
     pub found: AtomicUsize,
+    pub learned: AtomicUsize,
+    pub failed: AtomicUsize,
 }
 
 impl Observer<anyhow::Error> for Keeper<'_> {
@@ -47,6 +50,7 @@ impl Observer<anyhow::Error> for Keeper<'_> {
                 for remark in &learned.remarks {
                     eprintln!("warning: {name}: {remark}");
                 }
+                self.learned.fetch_add(1, Ordering::Relaxed);
                 let record = Record::learned(name, learned);
                 self.save(name, &record, learned)?;
                 let found = self.findings.write(pool, api, learned)?;
@@ -59,6 +63,7 @@ impl Observer<anyhow::Error> for Keeper<'_> {
                 reason,
             } => {
                 eprintln!("warning: {name}: {reason}");
+                self.failed.fetch_add(1, Ordering::Relaxed);
                 let record = Record::failed(name, &reason);
                 self.table().add(&record)?;
                 self.print(number, &record);
@@ -69,8 +74,8 @@ impl Observer<anyhow::Error> for Keeper<'_> {
 }
 
 impl Keeper<'_> {
-    /// The table at the end; gives how many findings there are.
-    pub fn finish(self) -> anyhow::Result<usize> {
+    /// The table at the end, and what the exit code says: 3 where every API that was tried failed.
+    pub fn finish(self) -> anyhow::Result<ExitStatus> {
         let table = self
             .table
             .into_inner()
@@ -79,7 +84,13 @@ impl Keeper<'_> {
         if !self.json && self.names.len() > 1 {
             print!("{}", table.summary(self.names));
         }
-        Ok(self.found.into_inner())
+        Ok(if self.found.into_inner() > 0 {
+            ExitStatus::Findings
+        } else if self.learned.into_inner() == 0 && self.failed.into_inner() > 0 {
+            ExitStatus::Failure
+        } else {
+            ExitStatus::NoFinding
+        })
     }
 
     fn table(&self) -> std::sync::MutexGuard<'_, Table> {

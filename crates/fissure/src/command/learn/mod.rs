@@ -20,7 +20,7 @@ use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
 use fissure_learn::{KnownCalls, LanguageModel, LearnError, LearnOptions, Many, Seeds, read_calls};
 
 use crate::command::session::{seconds_of, stop_on_interrupt};
-use crate::exit_status::{ExitStatus, usage};
+use crate::exit_status::usage;
 use crate::target::{self, TargetArgs};
 use findings::Findings;
 use fissure_rules::api_named;
@@ -192,14 +192,11 @@ pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         findings,
         table: Mutex::new(Table::open(&args.out)?),
         found: AtomicUsize::new(0),
+        learned: AtomicUsize::new(0),
+        failed: AtomicUsize::new(0),
     };
     many.run(&keeper, &stop)?;
-    let status = if keeper.finish()? > 0 {
-        ExitStatus::Findings
-    } else {
-        ExitStatus::NoFinding
-    };
-    Ok(status.into())
+    Ok(keeper.finish()?.into())
 }
 
 /// The model that the flags name; its answers are kept in Fissure's cache folder.

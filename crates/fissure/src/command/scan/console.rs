@@ -1,10 +1,6 @@
 //! What `fissure scan` prints: as short as a good test runner's.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "this is the console side of a command"
-)]
+#![expect(clippy::print_stdout, reason = "this is the console side of a command")]
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +8,17 @@ use std::path::{Path, PathBuf};
 
 use fissure_model::TargetStatus;
 use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, ScanSite};
+use fissure_report::words::printable;
+
+/// Prints a line of which parts may be the program's own text: nothing of it acts on the terminal.
+macro_rules! say {
+    ($($text:tt)*) => { println!("{}", printable(&format!($($text)*))) };
+}
+
+/// The same on standard error.
+macro_rules! tell {
+    ($($text:tt)*) => { eprintln!("{}", printable(&format!($($text)*))) };
+}
 
 pub struct Console {
     json: bool,
@@ -32,9 +39,9 @@ impl Console {
     /// Explanations go to standard error, so that `--json` leaves standard output to the report.
     fn line(&self, text: &str) {
         if !self.json {
-            println!("{text}");
+            say!("{text}");
         } else if self.verbose {
-            eprintln!("{text}");
+            tell!("{text}");
         }
     }
 
@@ -44,7 +51,7 @@ impl Console {
     }
 
     pub fn remark(&self, remark: &str) {
-        eprintln!("configuration: {remark}");
+        tell!("configuration: {remark}");
     }
 
     pub fn started(&self, target: &str, versions: &BTreeMap<String, String>) {
@@ -121,7 +128,7 @@ impl Console {
     }
 
     pub fn unknown_inputs(&self, names: &[String], known: &[String]) {
-        eprintln!(
+        tell!(
             "warning: no input is named {}; the inputs are {}",
             names.join(", "),
             known.join(", ")
@@ -159,7 +166,7 @@ impl Console {
             return Ok(());
         }
         for problem in &report.problems {
-            println!(
+            say!(
                 "\n{}: {}",
                 if problem.fatal { "error" } else { "warning" },
                 problem.message
@@ -169,13 +176,13 @@ impl Console {
             show_finding(finding);
         }
         if !report.notes.is_empty() {
-            println!(
+            say!(
                 "\n{} (not counted; --strict counts them):",
                 counted(report.notes.len() as u64, "note")
             );
             for note in &report.notes {
                 let event = note;
-                println!(
+                say!(
                     "  {}:{} {}: {}",
                     file_name(&event.site.file),
                     event.site.line,
@@ -190,13 +197,13 @@ impl Console {
         show_targets(report);
         if report.failed() || report.interrupted && report.runs == 0 {
             if report.nothing_ran() {
-                println!("\nnothing was scanned: no array operation of the target could be run");
+                say!("\nnothing was scanned: no array operation of the target could be run");
             }
             return Ok(());
         }
         let missed = report.sites.iter().filter(|site| site.hits == 0).count();
         let reached = report.sites.len() - missed;
-        println!(
+        say!(
             "\n{}: {} executed{}, {} in {:.2} s",
             match report.findings.len() {
                 0 if report.targets.iter().any(|target| target.problem.is_some()) =>
@@ -213,7 +220,7 @@ impl Console {
             counted(report.runs, "run"),
             report.search_seconds
         );
-        println!("logs: {}", logs.display());
+        say!("logs: {}", logs.display());
         Ok(())
     }
 }
@@ -227,17 +234,17 @@ fn show_targets(report: &ScanReport) {
         .targets
         .iter()
         .partition(|target| target.problem.is_some());
-    println!(
+    say!(
         "\nscanned {} of {}",
         scanned.len(),
         counted(report.targets.len() as u64, "function")
     );
     for target in left.iter().take(SHOWN_TARGETS) {
         let problem = target.problem.as_deref().unwrap_or_default();
-        println!("  not {}: {}", target.name, first_line(problem));
+        say!("  not {}: {}", target.name, first_line(problem));
     }
     if left.len() > SHOWN_TARGETS {
-        println!("  and {} more (report.json)", left.len() - SHOWN_TARGETS);
+        say!("  and {} more (report.json)", left.len() - SHOWN_TARGETS);
     }
 }
 
@@ -253,7 +260,7 @@ fn first_line(text: &str) -> String {
 
 fn show_finding(finding: &ScanFinding) {
     let event = finding;
-    println!(
+    say!(
         "\n{}: {}:{} {} [{}, {}]",
         event.severity,
         file_name(&event.site.file),
@@ -263,25 +270,33 @@ fn show_finding(finding: &ScanFinding) {
         event.level
     );
     if let Some(target) = &event.target {
-        println!("  in {target}");
+        say!("  in {target}");
     }
     if !event.sentence.is_empty() {
-        println!("  {}", event.sentence);
+        say!("  {}", event.sentence);
     }
     for detail in &event.details {
-        println!("  {detail}");
+        say!("  {detail}");
     }
     if let Some(by) = &event.hidden_by {
-        println!("  hidden by a later {by}");
+        say!("  hidden by a later {by}");
+    }
+    if !event.same_cause.is_empty() {
+        let lines: Vec<String> = event
+            .same_cause
+            .iter()
+            .map(|site| site.line.to_string())
+            .collect();
+        say!("  the same at line {}", lines.join(", "));
     }
     if event.training_steps > 0 {
-        println!("  after {}", counted(event.training_steps, "training step"));
+        say!("  after {}", counted(event.training_steps, "training step"));
     }
     if event.input.is_empty() {
-        println!("  input: {}", event.label);
+        say!("  input: {}", event.label);
     }
     for (name, input) in &event.input {
-        println!(
+        say!(
             "  input: {name} {}{:?}, {} changed, values from {} to {}",
             input.dtype,
             input.shape,
@@ -290,18 +305,18 @@ fn show_finding(finding: &ScanFinding) {
             number(input.largest.as_ref())
         );
     }
-    println!(
+    say!(
         "  reproduce: python {}",
         near(&event.folder.join("reproduce.py")).display()
     );
     match (&finding.fix, &finding.precondition) {
         (Some(fix), _) => {
-            println!("  fix (checked): {}", fix.title);
+            say!("  fix (checked): {}", fix.title);
             for line in fix.diff.lines() {
-                println!("    {line}");
+                say!("    {line}");
             }
         }
-        (None, Some(precondition)) => println!("  no rewrite passed the check; {precondition}"),
+        (None, Some(precondition)) => say!("  no rewrite passed the check; {precondition}"),
         (None, None) => {}
     }
 }

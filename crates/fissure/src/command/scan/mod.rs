@@ -63,6 +63,10 @@ pub struct ScanArgs {
     #[arg(long)]
     tf1: bool,
 
+    /// Tests (a file or folder) that call the target: their arguments are its own data
+    #[arg(long, value_name = "TESTS")]
+    observe: Option<PathBuf>,
+
     /// Let the program reach the network
     #[arg(long)]
     network: bool,
@@ -135,6 +139,23 @@ impl From<SteeringArg> for Steering {
     }
 }
 
+/// Why a file is no Python program, by its name; nothing where it may be one.
+fn no_program(file: &Path) -> Option<String> {
+    let shown = file.display();
+    let extension = file.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "py" | "pyw" => None,
+        "ipynb" => Some(format!(
+            "`{shown}` is a notebook\n\nmake a script of it, and scan that:\n\
+             jupyter nbconvert --to script {shown}\nfissure scan {}",
+            file.with_extension("py").display()
+        )),
+        _ => Some(format!(
+            "`{shown}` is no Python program: a scan takes a file that ends in `.py`, a module or a folder"
+        )),
+    }
+}
+
 pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     let scan_target: ScanTarget = args
         .target
@@ -145,6 +166,11 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         && !file.is_file()
     {
         return Err(usage(format!("there is no file `{}`", file.display())));
+    }
+    if let ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } = &scan_target
+        && let Some(refusal) = no_program(file)
+    {
+        return Err(usage(refusal));
     }
     let config = match &args.config {
         Some(path) => Config::load(path).map_err(|error| usage(error.to_string()))?,
@@ -175,6 +201,15 @@ pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     options.weights = args.weights;
     options.strict = args.strict;
     options.tf1 = args.tf1;
+    if let Some(place) = &args.observe
+        && !place.exists()
+    {
+        return Err(usage(format!(
+            "--observe {}: no such file or folder",
+            place.display()
+        )));
+    }
+    options.observe = args.observe;
     options.sandbox = SandboxOptions {
         confine_writes: !args.no_sandbox && !has_gpu(),
         cut_network: !args.no_sandbox && !args.network,
@@ -259,25 +294,57 @@ fn understood(console: &Console, sites: &[ScanSite], inputs: &[InputEvent]) {
 }
 
 /// The library whose interpreter runs the target: what it imports. A program that names none needs
-/// NumPy only, unless it may get torch from a module of its own.
+/// NumPy only, unless it may get torch from a module of its own; so does a module that is installed
+/// elsewhere, because what it imports is seen when it is imported.
 fn library_of(target: &ScanTarget) -> &'static str {
-    let file = match target {
-        ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => file.clone(),
+    let files = match target {
+        ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => vec![file.clone()],
         ScanTarget::Module(module) | ScanTarget::ModuleFunction { module, .. } => {
-            PathBuf::from(module.replace('.', "/") + ".py")
+            let path = module.replace('.', "/");
+            let mut files = vec![PathBuf::from(path.clone() + ".py")];
+            files.extend(python_files(Path::new(&path)));
+            files
         }
-        ScanTarget::Folder(folder) => folder.join("__init__.py"),
+        ScanTarget::Folder(folder) => python_files(folder),
     };
-    let Ok(bytes) = std::fs::read(file) else {
-        return "torch";
-    };
-    let source = String::from_utf8_lossy(&bytes);
-    match imported(&source).first() {
-        Some(library) => library.package(),
-        None if source.contains("torch") => "torch",
-        None => "numpy",
+    let mut named = false;
+    for source in files.iter().filter_map(|file| std::fs::read(file).ok()) {
+        let source = String::from_utf8_lossy(&source);
+        if let Some(library) = imported(&source).first() {
+            return library.package();
+        }
+        named |= source.contains("torch");
     }
+    if named { "torch" } else { "numpy" }
 }
+
+/// The Python files below a folder, as many as are worth a look.
+fn python_files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+        {
+            let hidden = path
+                .file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with('.'));
+            if path.is_dir() && !hidden && found.len() < LOOKED_AT {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "py") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found.truncate(LOOKED_AT);
+    found
+}
+
+const LOOKED_AT: usize = 200;
 
 fn folder_name(target: &str) -> String {
     let short = target

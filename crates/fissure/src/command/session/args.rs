@@ -2,11 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fissure_rules::{LibraryError, RuleLibrary};
 
 use crate::exit_status::usage;
 use crate::screen::ScreenArgs;
+
+/// What tells which inputs are worth more of the kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GuideBy {
+    /// Blocks of the library's native code
+    Coverage,
+}
 
 #[derive(Args, Debug)]
 pub struct RunArgs {
@@ -26,9 +33,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub max_hangs: u64,
 
-    /// Memory one worker may use beyond what the library needs, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 2048)]
-    pub memory_limit: u64,
+    /// Memory one worker may use beyond what the library needs, in MiB [default: 2048, in a campaign
+    /// 1024]
+    #[arg(long, value_name = "MIB")]
+    pub memory_limit: Option<u64>,
 
     /// Also fuzz functions that delete, download or execute (see docs/safety.md)
     #[arg(long)]
@@ -41,6 +49,14 @@ pub struct RunArgs {
     /// Note which blocks of the library's native code are run (Linux on x86-64); `fissure coverage` shows them
     #[arg(long)]
     pub coverage: bool,
+
+    /// Keep inputs that reach new blocks, and change them further; implies --coverage
+    #[arg(long, value_name = "BY")]
+    pub guide: Option<GuideBy>,
+
+    /// Start from these inputs: a folder or file of a corpus, or a run with --guide
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Vec<PathBuf>,
 
     /// Print the summary as JSON on standard output
     #[arg(long)]

@@ -10,6 +10,7 @@ use fissure_triage::KnownIssues;
 
 use super::seconds_of;
 use crate::exit_status::usage;
+use crate::suggestion::suggestion;
 
 /// The profile of a run that names none; its time does not count.
 const DEFAULT_PROFILE: &str = "ci";
@@ -147,6 +148,7 @@ impl Judging {
             // sequence alone.
             time_share: (options.max_inputs.is_none() && args.judge_share.is_none())
                 .then_some(TIME_SHARE),
+            ..JudgingOptions::default()
         };
         options.trust_specs = args.trust_specs;
         options.confirm_runs = args.confirm_runs;
@@ -164,8 +166,9 @@ fn profile(name: &str) -> anyhow::Result<&'static Profile> {
             .iter()
             .map(|profile| profile.name)
             .collect();
+        let meant = suggestion(name, names.iter().copied());
         usage(format!(
-            "there is no profile {name}: choose one of {}",
+            "there is no profile {name}: choose one of {}{meant}",
             names.join(", ")
         ))
     })

@@ -14,10 +14,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use fissure_campaign::{
-    RunOptions, RunSummary, Session, SessionError, SessionOptions, Source, search_path,
+    Corpus, RunOptions, RunSummary, Session, SessionError, SessionOptions, Source, search_path,
 };
 use fissure_environment::Surroundings;
-use fissure_execute::{CoverageOptions, SandboxReport};
+use fissure_execute::{Arming, CoverageOptions, SandboxReport};
 use fissure_report::{Progress, Style};
 
 use crate::exit_status::{self, ExitStatus, usage};
@@ -26,6 +26,9 @@ use args::RunArgs;
 
 /// Below the user's cache: what was found in files of machine code.
 pub const BLOCKS: &str = "blocks";
+
+/// Memory of one worker beyond what the library needs, in MiB.
+const MEMORY: u64 = 2048;
 
 /// A session and how it is shown.
 pub struct Shown<'a> {
@@ -46,21 +49,51 @@ pub fn session_options(
     workdir: &Path,
     args: &RunArgs,
 ) -> anyhow::Result<SessionOptions> {
-    if let Some(reason) = fissure_coverage::unavailable().filter(|_| args.coverage) {
-        return Err(usage(format!("--coverage: {reason}")));
+    let flag = if args.guide.is_some() {
+        "--guide coverage"
+    } else {
+        "--coverage"
+    };
+    let covers = args.coverage || args.guide.is_some();
+    if let Some(reason) = fissure_coverage::unavailable().filter(|_| covers) {
+        return Err(usage(format!("{flag}: {reason}")));
     }
+    let arming = if args.guide.is_some() {
+        Arming::Rare
+    } else {
+        Arming::Once
+    };
     let blocks = Surroundings::from_process()?.root.join(BLOCKS);
     Ok(SessionOptions {
-        coverage: args.coverage.then_some(CoverageOptions { cache: blocks }),
+        coverage: covers.then_some(CoverageOptions {
+            cache: blocks,
+            arming,
+        }),
         pythonpath: pythonpath_of(args, package)?,
         imports: args.import.clone(),
-        memory_limit: args.memory_limit << 20,
+        memory_limit: args.memory_limit.unwrap_or(MEMORY) << 20,
         no_sandbox: args.no_sandbox,
         include_denied: args.include_denied,
         command: std::env::args().collect(),
         folder: current_folder()?,
         ..SessionOptions::new(package, python, workdir)
     })
+}
+
+/// The inputs that a run starts from.
+pub fn corpus(paths: &[PathBuf]) -> anyhow::Result<Arc<Corpus>> {
+    let mut all = Corpus::default();
+    for path in paths {
+        let corpus = Corpus::load(path).map_err(|error| usage(format!("{:#}", anyhow!(error))))?;
+        if corpus.is_empty() {
+            return Err(usage(format!(
+                "{} has no inputs: a corpus is what a run with --guide coverage leaves in its folder",
+                path.display()
+            )));
+        }
+        all.merge(corpus);
+    }
+    Ok(Arc::new(all))
 }
 
 /// The folders of the user's own packages, the current one included where it holds the package.

@@ -7,6 +7,7 @@ mod diff;
 mod discovery;
 mod extract;
 mod library;
+mod repair;
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -23,6 +24,7 @@ use crate::target::TargetArgs;
 use diff::DiffArgs;
 use extract::ExtractArgs;
 use library::{Resolution, resolve_titles};
+use repair::RepairArgs;
 
 #[derive(Args, Debug)]
 pub struct SpecsArgs {
@@ -45,6 +47,13 @@ enum SpecsCommand {
     Extract(ExtractArgs),
     /// Show what changed between two versions, or two folders, in what a library says it accepts
     Diff(DiffArgs),
+    /// Ask the installed library about constraint files, and repair what it contradicts
+    ///
+    /// Inputs are made from each file. An alternative with which nothing is accepted is dropped, a
+    /// list without which far more is accepted too; what is broken and accepted is marked. Each
+    /// change has its evidence in the file, with a call; where documentation said otherwise, that is
+    /// told as a bug of the documentation, with its sentence.
+    Repair(RepairArgs),
 }
 
 #[derive(Args, Debug)]
@@ -95,6 +104,7 @@ pub fn run(args: SpecsArgs) -> anyhow::Result<ExitCode> {
         SpecsCommand::Show(args) => show(&args),
         SpecsCommand::Extract(args) => extract::extract(&args),
         SpecsCommand::Diff(args) => diff::diff(&args),
+        SpecsCommand::Repair(args) => repair::repair(&args),
     }
 }
 

@@ -1,0 +1,348 @@
+//! One API in both versions: draw, run, compare, try again what differs.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use fissure_generate::Generator;
+use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, Value};
+
+use crate::behaviour::{Behaviour, Change, Kind};
+use crate::difference::difference;
+use crate::excuse::judged;
+use crate::observation::{CLOSELY, MEASURE, OBSERVE};
+use crate::report::Counts;
+use crate::side::Side;
+use crate::speed;
+
+/// Inputs of one kind of difference that are tried again before it is believed to be explained.
+const TRIES: u32 = 6;
+/// Inputs that end their process or hang, after which an API is left.
+const ENDED: u32 = 12;
+/// Rounds of measurements that must all show a change of time or memory.
+const ROUNDS: usize = 3;
+
+/// Both versions, and what their workers are asked.
+pub struct Sides {
+    pub before: Side,
+    pub after: Side,
+    /// Held alone by who measures, together by everybody else.
+    quiet: RwLock<()>,
+    observe: Arc<[String]>,
+    closely: Arc<[String]>,
+    measure: Arc<[String]>,
+}
+
+type Both = Vec<(Execution, Execution)>;
+
+impl Sides {
+    pub fn new(before: Side, after: Side) -> Sides {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Sides {
+            before,
+            after,
+            quiet: RwLock::new(()),
+            observe: names(&[OBSERVE]),
+            closely: names(&[OBSERVE, CLOSELY]),
+            measure: names(&[MEASURE]),
+        }
+    }
+
+    /// The inputs in both at once.
+    fn run(&self, apis: &Apis, modules: &Arc<[String]>, inputs: &[ConcreteInput]) -> Both {
+        let _shared = self.quiet.read().unwrap_or_else(PoisonError::into_inner);
+        let first = self.before.submit(&apis.before, modules, inputs.to_vec());
+        let second = self.after.submit(&apis.after, modules, inputs.to_vec());
+        let first = first.recv().unwrap_or_default();
+        let second = second.recv().unwrap_or_default();
+        first.into_iter().zip(second).collect()
+    }
+
+    /// One after the other, with nothing else under way.
+    fn run_alone(&self, apis: &Apis, input: &ConcreteInput) -> Option<(Execution, Execution)> {
+        let _alone = self.quiet.write().unwrap_or_else(PoisonError::into_inner);
+        let one = || vec![input.clone()];
+        let first = self.before.submit(&apis.before, &self.measure, one());
+        let first = first.recv().ok()?.pop()?;
+        let second = self.after.submit(&apis.after, &self.measure, one());
+        let second = second.recv().ok()?.pop()?;
+        Some((first, second))
+    }
+
+    /// For making inputs small.
+    pub fn closely(&self, apis: &Apis, inputs: &[ConcreteInput]) -> Both {
+        self.run(apis, &self.closely, inputs)
+    }
+}
+
+/// The API in each version: its name may be another.
+#[derive(Clone, Debug)]
+pub struct Apis {
+    pub before: Arc<Api>,
+    pub after: Arc<Api>,
+}
+
+enum Inputs {
+    Drawn(Box<Generator>),
+    Saved(VecDeque<ConcreteInput>),
+}
+
+#[derive(Default)]
+struct Tracked {
+    tries: u32,
+    inputs: u64,
+    confirmed: Option<(Change, ConcreteInput)>,
+}
+
+pub struct Lane {
+    pub apis: Apis,
+    inputs: Inputs,
+    next: u64,
+    max_inputs: u64,
+    tracked: BTreeMap<(Kind, String), Tracked>,
+    longest: Option<((bool, Duration), ConcreteInput)>,
+    measured: Vec<(Change, ConcreteInput)>,
+    ended: u32,
+    done: bool,
+    pub counts: Counts,
+}
+
+impl Lane {
+    pub fn drawn(apis: Apis, generator: Box<Generator>, max_inputs: u64) -> Lane {
+        Lane::new(apis, Inputs::Drawn(generator), max_inputs)
+    }
+
+    pub fn saved(apis: Apis, inputs: Vec<ConcreteInput>) -> Lane {
+        Lane::new(apis, Inputs::Saved(inputs.into()), u64::MAX)
+    }
+
+    fn new(apis: Apis, inputs: Inputs, max_inputs: u64) -> Lane {
+        Lane {
+            apis,
+            inputs,
+            next: 0,
+            max_inputs,
+            tracked: BTreeMap::new(),
+            longest: None,
+            measured: Vec::new(),
+            ended: 0,
+            done: false,
+            counts: Counts {
+                apis: 1,
+                ..Counts::default()
+            },
+        }
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// Runs up to `count` further inputs; says what was found for the first time.
+    pub fn turn(&mut self, sides: &Sides, count: u64) -> Vec<Behaviour> {
+        let inputs = self.draw(count);
+        if inputs.is_empty() {
+            self.done = true;
+            return Vec::new();
+        }
+        let ran = sides.run(&self.apis, &sides.observe, &inputs);
+        // Fewer than were asked for: the pool cannot go on.
+        self.done |= ran.len() < inputs.len() || self.next >= self.max_inputs;
+        let mut suspects: Vec<((Kind, String), ConcreteInput)> = Vec::new();
+        for (input, (before, after)) in inputs.iter().zip(&ran) {
+            self.counts.inputs += 1;
+            self.observe(input, before, after);
+            let Some(change) = difference(before, after) else {
+                continue;
+            };
+            let key = (change.kind, change.detail);
+            let tracked = self.tracked.entry(key.clone()).or_default();
+            tracked.inputs += 1;
+            if tracked.confirmed.is_none() && tracked.tries < TRIES {
+                tracked.tries += 1;
+                suspects.push((key, input.clone()));
+            }
+        }
+        if self.ended >= ENDED {
+            self.done = true;
+        }
+        self.confirm(sides, suspects)
+    }
+
+    fn draw(&mut self, count: u64) -> Vec<ConcreteInput> {
+        let count = count.min(self.max_inputs.saturating_sub(self.next));
+        let first = self.next;
+        self.next += count;
+        match &mut self.inputs {
+            Inputs::Drawn(generator) => (first..first + count)
+                .map(|number| generator.generate(number))
+                .collect(),
+            Inputs::Saved(left) => {
+                let count = left.len().min(count as usize);
+                left.drain(..count).collect()
+            }
+        }
+    }
+
+    /// Counts an input, and tells the generator what the first version said.
+    fn observe(&mut self, input: &ConcreteInput, before: &Execution, after: &Execution) {
+        let accepted = |it: &Execution| matches!(it.outcome, Outcome::Accepted { .. });
+        if accepted(before) && accepted(after) {
+            self.counts.accepted += 1;
+            // One with a tensor that can be made longer shows more.
+            let taken = (has_dimension(input), before.duration.min(after.duration));
+            if self
+                .longest
+                .as_ref()
+                .is_none_or(|(longest, _)| taken > *longest)
+            {
+                self.longest = Some((taken, input.clone()));
+            }
+        }
+        let ended = |it: &Execution| {
+            !matches!(
+                it.outcome,
+                Outcome::Accepted { .. } | Outcome::Rejected(_) | Outcome::NotBuilt(_)
+            )
+        };
+        self.ended += u32::from(ended(before)) + u32::from(ended(after));
+        let Inputs::Drawn(generator) = &mut self.inputs else {
+            return;
+        };
+        let wishes = match &before.outcome {
+            Outcome::Rejected(exception)
+                if !matches!(
+                    input.intent,
+                    Intent::Violate { .. } | Intent::BreakRule { .. }
+                ) =>
+            {
+                let layer = input.layer_arguments.iter().flatten();
+                let names: Vec<&str> = (input.arguments.iter().chain(layer))
+                    .map(|argument| argument.name.as_str())
+                    .collect();
+                fissure_generate::wishes(&exception.message, &names)
+            }
+            _ => Vec::new(),
+        };
+        generator.observe_reason(input.number, accepted(before), &wishes);
+    }
+
+    /// Runs what differed again, by itself and with a closer look.
+    fn confirm(
+        &mut self,
+        sides: &Sides,
+        suspects: Vec<((Kind, String), ConcreteInput)>,
+    ) -> Vec<Behaviour> {
+        if suspects.is_empty() {
+            return Vec::new();
+        }
+        let inputs: Vec<ConcreteInput> = suspects.iter().map(|it| it.1.clone()).collect();
+        let ran = sides.closely(&self.apis, &inputs);
+        let mut found = Vec::new();
+        for ((key, input), (before, after)) in suspects.into_iter().zip(&ran) {
+            let again = difference(before, after).filter(|it| it.kind == key.0);
+            let left = again.and_then(|change| judged(change, before, after));
+            let Some(tracked) = self.tracked.get_mut(&key) else {
+                continue;
+            };
+            let Some(change) = left else {
+                self.counts.explained += 1;
+                continue;
+            };
+            if tracked.confirmed.is_none() {
+                found.push(behaviour(&self.apis, &change, tracked.inputs, &input));
+                tracked.confirmed = Some((change, input));
+            }
+        }
+        found
+    }
+
+    /// Time and memory of the input that took longest.
+    pub fn measure(&mut self, sides: &Sides) -> Vec<Behaviour> {
+        let Some((_, input)) = self.longest.take() else {
+            return Vec::new();
+        };
+        self.counts.measured = 1;
+        let mut rounds = sides.run(&self.apis, &sides.measure, std::slice::from_ref(&input));
+        if speed::changes(&rounds).is_empty() {
+            return Vec::new();
+        }
+        rounds.clear();
+        // A worker that is new pays for every page that it touches first.
+        sides.run_alone(&self.apis, &input);
+        for _ in 0..ROUNDS {
+            rounds.extend(sides.run_alone(&self.apis, &input));
+            if rounds.is_empty() || speed::changes(&rounds).is_empty() {
+                return Vec::new();
+            }
+        }
+        let changes = speed::changes(&rounds);
+        let told = changes
+            .iter()
+            .map(|it| behaviour(&self.apis, it, 1, &input));
+        let told = told.collect();
+        self.measured = changes.into_iter().map(|it| (it, input.clone())).collect();
+        told
+    }
+
+    /// Everything that was confirmed.
+    pub fn behaviours(&self) -> Vec<Behaviour> {
+        let mut found: BTreeMap<(Kind, String), Behaviour> = BTreeMap::new();
+        for tracked in self.tracked.values() {
+            let Some((change, input)) = &tracked.confirmed else {
+                continue;
+            };
+            let one = behaviour(&self.apis, change, tracked.inputs, input);
+            // What was told apart by a first look may be the same by a closer one.
+            found
+                .entry((one.kind, one.detail.clone()))
+                .and_modify(|known| known.inputs += one.inputs)
+                .or_insert(one);
+        }
+        let measured = self.measured.iter();
+        let measured = measured.map(|(change, input)| behaviour(&self.apis, change, 1, input));
+        found.into_values().chain(measured).collect()
+    }
+}
+
+fn behaviour(apis: &Apis, change: &Change, inputs: u64, input: &ConcreteInput) -> Behaviour {
+    Behaviour {
+        api: (*apis.before).clone(),
+        kind: change.kind,
+        detail: change.detail.clone(),
+        before: change.before.clone(),
+        after: change.after.clone(),
+        call: call_text(&apis.before, input),
+        inputs,
+        also: Vec::new(),
+        script: None,
+        known: None,
+        input: Some(Box::new(input.clone())),
+    }
+}
+
+fn has_dimension(input: &ConcreteInput) -> bool {
+    let mut found = false;
+    let layer = input.layer_arguments.iter().flatten();
+    for argument in input.arguments.iter().chain(layer) {
+        argument.value.walk(&mut |value| {
+            if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
+                found |= !tensor.shape.is_empty() && tensor.elements() != Some(0);
+            }
+        });
+    }
+    found
+}
+
+/// The call in one line, as the script makes it.
+pub fn call_text(api: &Api, input: &ConcreteInput) -> String {
+    let script = fissure_triage::script_for_input(api, input);
+    let body = script.split("def call():\n").nth(1).unwrap_or_default();
+    let body = body.split("\n\nprint(call())").next().unwrap_or_default();
+    let lines: Vec<&str> = body.lines().map(str::trim).collect();
+    let text = lines.join(" ").replace("return ", "");
+    match text.char_indices().nth(160) {
+        None => text,
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}

@@ -1,0 +1,67 @@
+//! Whether what a worker ran before may explain what it answers now: an API may leave a configuration
+//! changed or a cache cleared, and everything after it is rejected.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use fissure_model::{Api, Execution, Outcome};
+
+/// Inputs of an API that are rejected before its worker is doubted: a new one takes as long as
+/// hundreds of inputs, and a few rejections in a row are nothing special.
+const PATIENCE: usize = 24;
+
+/// What the worker of a slot has run.
+#[derive(Default)]
+pub struct Served {
+    last: Option<Arc<Api>>,
+    others: bool,
+    /// Inputs that an API, by its path, has rejected in this worker since it accepted one.
+    rejected: HashMap<String, usize>,
+    /// Paths of APIs that rejected a whole batch in a worker of their own, too.
+    rejecting: HashSet<String>,
+}
+
+impl Served {
+    pub fn begin_worker(&mut self) {
+        self.last = None;
+        self.others = false;
+        self.rejected.clear();
+    }
+
+    pub fn note(&mut self, api: &Arc<Api>) {
+        let last = self.last.replace(Arc::clone(api));
+        self.others |= last.is_some_and(|last| last.path != api.path);
+    }
+
+    /// Whether a batch ought to run again in a worker of its own: its API accepts nothing any more,
+    /// other APIs have been there before, and a worker of its own was not tried.
+    pub fn is_suspect(&mut self, api: &Api, executions: &[Execution]) -> bool {
+        if self.rejecting.contains(&api.path) {
+            return false;
+        }
+        let rejected = self.rejected.entry(api.path.clone()).or_default();
+        if all_rejected(executions) {
+            *rejected += executions.len();
+        } else {
+            *rejected = 0;
+        }
+        self.others && *rejected >= PATIENCE
+    }
+
+    /// What a batch that was suspect came to in a worker of its own.
+    pub fn look_again(&mut self, api: &Api, executions: &[Execution]) {
+        if all_rejected(executions) {
+            self.rejecting.insert(api.path.clone());
+        }
+    }
+}
+
+fn all_rejected(executions: &[Execution]) -> bool {
+    let rejected = |execution: &Execution| {
+        matches!(
+            execution.outcome,
+            Outcome::Rejected(_) | Outcome::NotBuilt(_)
+        )
+    };
+    !executions.is_empty() && executions.iter().all(rejected)
+}

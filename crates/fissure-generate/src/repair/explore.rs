@@ -1,0 +1,208 @@
+//! Another input near a rejected one: one argument becomes something else.
+
+use fissure_model::{ConcreteInput, Dtype, Passing, Scalar, TensorData, TensorValue, Value};
+use fissure_solve::{Random, write_element};
+
+use super::apply::{argument, argument_mut, reshaped};
+
+const DTYPES: [Dtype; 8] = [
+    Dtype::Float32,
+    Dtype::Float32,
+    Dtype::Int64,
+    Dtype::Int32,
+    Dtype::Bool,
+    Dtype::Float64,
+    Dtype::Complex64,
+    Dtype::Uint8,
+];
+const WORDS: [&str; 8] = [
+    "mean", "sum", "none", "same", "valid", "nearest", "constant", "float32",
+];
+
+/// Changes one argument, sometimes two.
+pub(super) fn explored(input: &ConcreteInput, random: &mut Random) -> ConcreteInput {
+    let mut input = input.clone();
+    for _ in 0..1 + u64::from(random.chance(0.35)) {
+        let own = input.arguments.len();
+        let count = own + input.layer_arguments.as_ref().map_or(0, Vec::len);
+        if count == 0 {
+            break;
+        }
+        let at = random.index(count);
+        let numbers = numbers(&input);
+        if argument(&input, at).passing == Passing::Keyword && random.chance(0.15) {
+            if at < own {
+                input.arguments.remove(at);
+            } else if let Some(layer) = &mut input.layer_arguments {
+                layer.remove(at - own);
+            }
+            continue;
+        }
+        let value = &mut argument_mut(&mut input, at).value;
+        *value = other(value, &numbers, random);
+    }
+    input
+}
+
+/// Sizes, ranks and plain numbers of a call: what must agree is one of them.
+fn numbers(input: &ConcreteInput) -> Vec<u64> {
+    let mut found = vec![1, 2, 3, 4];
+    let layer = input.layer_arguments.iter().flatten();
+    for argument in input.arguments.iter().chain(layer) {
+        argument.value.walk(&mut |value| match value {
+            Value::Tensor(tensor) | Value::NdArray(tensor) | Value::SparseTensor(tensor) => {
+                found.push(tensor.shape.len() as u64);
+                found.extend(tensor.shape.iter().filter(|size| **size < 64));
+            }
+            Value::Int(number) if (0..64).contains(number) => found.push(*number as u64),
+            Value::List(items) | Value::Tuple(items) => found.push(items.len() as u64),
+            _ => {}
+        });
+    }
+    found
+}
+
+fn other(value: &Value, numbers: &[u64], random: &mut Random) -> Value {
+    // Now and then something else altogether.
+    if random.chance(0.12) {
+        return anything(numbers, random);
+    }
+    match value {
+        Value::Tensor(tensor) => match random.below(12) {
+            0 => Value::NdArray(tensor.clone()),
+            1 => Value::SparseTensor(tensor.clone()),
+            2 => Value::List(vec![value.clone(); 1 + random.index(3)]),
+            3 => Value::Tuple(vec![value.clone(); 2]),
+            _ => Value::Tensor(other_tensor(tensor, numbers, random)),
+        },
+        Value::NdArray(tensor) => Value::NdArray(other_tensor(tensor, numbers, random)),
+        Value::SparseTensor(tensor) => Value::SparseTensor(other_tensor(tensor, numbers, random)),
+        Value::Int(number) => match random.below(8) {
+            0 => Value::List(vec![value.clone(); 1 + random.index(4)]),
+            1 => Value::Float(*number as f64),
+            2 => Value::Bool(*number != 0),
+            3 => Value::Int(-number),
+            _ => Value::Int((*random.pick(numbers)).into()),
+        },
+        Value::Float(number) => match random.below(5) {
+            0 => Value::Int(*number as i128),
+            1 => Value::List(vec![value.clone(); 1 + random.index(3)]),
+            2 => Value::Float(number.abs().fract()),
+            _ => Value::Float(*random.pick(&[0.0, 0.1, 0.5, 1.0, 2.0, -1.0])),
+        },
+        Value::Bool(flag) => Value::Bool(!flag),
+        Value::Text(_) => match random.below(5) {
+            0 => Value::List(vec![value.clone(); 2]),
+            _ => Value::Text((*random.pick(&WORDS)).into()),
+        },
+        Value::List(items) => other_list(items, numbers, random, Value::List),
+        Value::Tuple(items) => other_list(items, numbers, random, Value::Tuple),
+        Value::Dtype(_) => Value::Dtype(*random.pick(&DTYPES)),
+        _ => anything(numbers, random),
+    }
+}
+
+fn anything(numbers: &[u64], random: &mut Random) -> Value {
+    match random.below(9) {
+        0 => Value::None,
+        1 => Value::Int((*random.pick(numbers)).into()),
+        2 => Value::Float(0.5),
+        3 => Value::Text((*random.pick(&WORDS)).into()),
+        4 => Value::List(vec![Value::Int(1); 1 + random.index(3)]),
+        5 => Value::Dtype(*random.pick(&DTYPES)),
+        _ => {
+            let rank = random.index(4);
+            let shape = (0..rank).map(|_| *random.pick(numbers)).collect();
+            Value::Tensor(filled(*random.pick(&DTYPES), shape))
+        }
+    }
+}
+
+fn other_list(
+    items: &[Value],
+    numbers: &[u64],
+    random: &mut Random,
+    make: fn(Vec<Value>) -> Value,
+) -> Value {
+    let mut items = items.to_vec();
+    let last = items.last().cloned().unwrap_or(Value::Int(1));
+    match random.below(8) {
+        0 => return last,
+        1 => return Value::Tuple(items),
+        2 => return Value::List(items),
+        3 => items.push(last),
+        4 => {
+            items.pop();
+        }
+        5 => return Value::List(vec![make(items)]),
+        6 => {
+            let length = *random.pick(numbers) as usize;
+            items.resize(length.min(8), last);
+        }
+        _ => {
+            let changed = other(&last, numbers, random);
+            if items.is_empty() {
+                items.push(changed);
+            } else if random.chance(0.5) {
+                items.fill(changed);
+            } else {
+                let at = random.index(items.len());
+                items[at] = other(&items[at].clone(), numbers, random);
+            }
+        }
+    }
+    make(items)
+}
+
+fn other_tensor(tensor: &TensorValue, numbers: &[u64], random: &mut Random) -> TensorValue {
+    let mut shape = tensor.shape.clone();
+    let mut dtype = tensor.dtype;
+    match random.below(9) {
+        0 | 1 => {
+            let at = random.index(shape.len() + 1);
+            shape.insert(at, *random.pick(numbers));
+        }
+        2 | 3 if !shape.is_empty() => {
+            shape.remove(random.index(shape.len()));
+        }
+        4 | 5 if !shape.is_empty() => {
+            let at = random.index(shape.len());
+            shape[at] = *random.pick(numbers);
+        }
+        6 => dtype = *random.pick(&DTYPES),
+        7 => return filled(dtype, shape),
+        _ => {
+            let all = *random.pick(numbers);
+            shape.fill(all);
+        }
+    }
+    shape.truncate(6);
+    let elements = shape
+        .iter()
+        .try_fold(1_u64, |all, size| all.checked_mul(*size));
+    if elements.is_none_or(|count| count > 1 << 20) {
+        shape.iter_mut().for_each(|size| *size = (*size).min(4));
+    }
+    reshaped(tensor, dtype, shape)
+}
+
+/// Zeros and ones: fine for an index, a probability, a mask.
+fn filled(dtype: Dtype, shape: Vec<u64>) -> TensorValue {
+    let mut bytes = Vec::new();
+    for at in 0..2 {
+        let scalar = match dtype {
+            Dtype::Bool => Scalar::Bool(at == 1),
+            _ if dtype.is_integer() => Scalar::Int(at),
+            _ => Scalar::Float(at as f64),
+        };
+        write_element(dtype, scalar, &mut bytes);
+    }
+    let pattern = TensorValue {
+        dtype,
+        shape: vec![2],
+        data: TensorData {
+            pattern: bytes.into(),
+        },
+    };
+    reshaped(&pattern, dtype, shape)
+}

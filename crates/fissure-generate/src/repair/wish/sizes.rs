@@ -1,0 +1,148 @@
+//! Ranks, sizes, lengths and bounds that a rejection asks for.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::super::words::numbers_in;
+use super::{Want, Wish, add};
+
+pattern!(
+    RANK,
+    r"(?i)\b(\d)\s?-?d(?:imensional)?\b|\brank(?: should be| must be| of)?:? ?(?:exactly )?(?:equal to )?(\d)\b|\b(\d) (?:or more )?dim(?:ension)?s?\b|\bndim ?(?:==|>=|must be|=) ?(\d)"
+);
+pattern!(
+    LEAST,
+    r"(?i)(?:at least|greater than or equal to|no less than|>=|minimum(?: of)?) ?(-?\d+)"
+);
+pattern!(
+    ABOVE,
+    r"(?i)(?:greater than|larger than|more than|> ) ?(-?\d+)"
+);
+pattern!(
+    MOST_ALLOWED,
+    r"(?i)(?:at most|less than or equal to|no more than|<=|maximum(?: of)?) ?(-?\d+)"
+);
+pattern!(BELOW, r"(?i)(?:less than|smaller than|< ) ?(-?\d+)");
+pattern!(RANGE, r"[\[(] ?(-?\d+) ?(?:,|, |\.\.) ?(-?\d+) ?[\])]");
+pattern!(
+    LENGTH,
+    r"(?i)length[^.]{0,40}?at least (?:minimum )?(\d+)|(?:length|size|elements?|values|entries|number of \w+)[^.\d]{0,24}?(?:must be|should be|to be|of|:|equal to|==|exactly) ?(\d+)|(?:must|should) (?:contain|have|be) (?:exactly )?(\d+) (?:elements|values|entries|items|ints|numbers)|sequence of (\d+)|of length (\d+)|(?:length|list|tuple) (?:of )?(\d+)"
+);
+
+pub(super) fn ranks(wanted: &str, lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    let mut ranks: Vec<usize> = RANK
+        .captures_iter(wanted)
+        .filter_map(|captures| {
+            let digits = captures.iter().skip(1).flatten().next()?;
+            digits.as_str().parse().ok()
+        })
+        .filter(|rank| *rank <= 8)
+        .collect();
+    for (word, rank) in [("scalar", 0), ("vector", 1), ("matrix", 2), ("matrices", 2)] {
+        let says = [
+            "must be a ",
+            "should be a ",
+            "expected a ",
+            "not a ",
+            "batches of ",
+        ];
+        if says
+            .iter()
+            .any(|said| lower.contains(&format!("{said}{word}")))
+        {
+            ranks.push(rank);
+        }
+    }
+    ranks.dedup();
+    if !ranks.is_empty() {
+        add(found, about, Want::Rank(ranks));
+    }
+}
+
+pub(super) fn bounds(wanted: &str, lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    let number = |pattern: &Regex| -> Option<i64> {
+        let captures = pattern.captures(wanted)?;
+        captures.get(1)?.as_str().parse().ok()
+    };
+    if let Some(range) = RANGE.captures(wanted).filter(|_| lower.contains("range"))
+        && let (Ok(least), Ok(most)) = (range[1].parse(), range[2].parse())
+    {
+        add(found, about, Want::AtLeast(least));
+        add(found, about, Want::AtMost(most));
+    }
+    if let Some(least) = number(&LEAST) {
+        add(found, about, Want::AtLeast(least));
+    } else if let Some(above) = number(&ABOVE) {
+        add(found, about, Want::AtLeast(above.saturating_add(1)));
+    } else if ["non-negative", "nonnegative", "non negative"]
+        .iter()
+        .any(|said| lower.contains(said))
+        || lower.contains("negative") && !lower.contains("must be negative")
+    {
+        add(found, about, Want::AtLeast(0));
+    } else if ["positive", "non-zero", "nonzero", "zero"]
+        .iter()
+        .any(|said| lower.contains(said))
+    {
+        add(found, about, Want::AtLeast(1));
+    }
+    if let Some(most) = number(&MOST_ALLOWED) {
+        add(found, about, Want::AtMost(most));
+    } else if let Some(below) = number(&BELOW) {
+        add(found, about, Want::AtMost(below.saturating_sub(1)));
+    }
+    if ["empty", "at least one element", "no elements", "zero-size"]
+        .iter()
+        .any(|said| lower.contains(said))
+    {
+        add(found, about, Want::Filled);
+    }
+}
+
+pub(super) fn lengths(wanted: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    for captures in LENGTH.captures_iter(wanted).take(2) {
+        let digits = captures.iter().skip(1).flatten().next();
+        if let Some(length) = digits.and_then(|digits| digits.as_str().parse().ok())
+            && length <= 16
+        {
+            add(found, about, Want::Length(length));
+        }
+    }
+}
+
+pub(super) fn shapes(lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    if lower.contains("square") {
+        add(found, about, Want::Square);
+    } else if lower.contains("same shape")
+        || lower.contains("same size")
+        || lower.contains("shapes must match")
+        || lower.contains("not broadcastable")
+        || lower.contains("incompatible shapes")
+    {
+        add(found, None, Want::SameShape);
+    }
+}
+
+/// A number that was got is replaced by one that is wanted, wherever the call has it.
+pub(super) fn substitutions(wanted: &str, got: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    let left = numbers_in(wanted);
+    let right = numbers_in(got);
+    let mut pairs: Vec<(i64, i64)> = Vec::new();
+    for from in right.iter().take(3) {
+        pairs.extend(left.iter().take(3).map(|to| (*from, *to)));
+    }
+    if right.is_empty() || left.is_empty() {
+        // "The size of tensor a (3) must match the size of tensor b (4)".
+        let all: Vec<i64> = left.into_iter().chain(right).take(4).collect();
+        for (index, one) in all.iter().enumerate() {
+            for other in &all[index + 1..] {
+                pairs.push((*other, *one));
+                pairs.push((*one, *other));
+            }
+        }
+    }
+    for (from, to) in pairs.into_iter().filter(|(from, to)| from != to).take(4) {
+        add(found, about, Want::Number { from, to });
+    }
+}

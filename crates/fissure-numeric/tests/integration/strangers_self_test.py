@@ -1,0 +1,154 @@
+"""Programs around other libraries, and programs that do not run as they are: a fault and its twin each."""
+
+import sys
+import types
+
+import numpy
+import scan_in_process as scans
+from scan_in_process import Scan, case, check, run_cases
+
+
+def script(text, **more):
+    return Scan({"program.py": text}, **more)
+
+
+def library():
+    """A package as scikit-learn and SciPy are: it takes arrays, gives plain ones, and has data."""
+    module = types.ModuleType("stranger")
+    data = types.ModuleType("sklearn.datasets")
+
+    def smoothed(values):
+        values = numpy.array(values, dtype=float)
+        return values - values.min()
+
+    def load_flowers():
+        return {"data": numpy.linspace(1.0, 2.0, 12).reshape(4, 3), "names": ["a", "b", "c"]}
+
+    def make_blobs():
+        return numpy.linspace(1.0, 2.0, 12).reshape(4, 3), numpy.array([0, 1, 0, 1])
+
+    for function in (load_flowers, make_blobs):
+        function.__module__ = data.__name__
+        setattr(data, function.__name__, function)
+    smoothed.__module__ = module.__name__
+    module.smoothed, module.datasets = smoothed, data
+    sys.modules[module.__name__] = module
+
+
+library()
+
+
+@case("an array that a library gives back is followed")
+def given_back():
+    text = """\
+        import numpy as np
+        import stranger
+        x = np.random.uniform(1.0, 2.0, size=8)
+        y = stranger.smoothed(x)
+        print(np.log(y%s).sum())
+        """
+    scan = script(text % "")
+    check(any(record["site"]["function"] == "log" for record in scan.findings), scan)
+    scan = script(text % " + 1.0")
+    check(not scan.findings and scan.events.of("own_run")[0]["operations"] > 0, scan)
+    check("y" not in scan.inputs, scan)
+
+
+@case("what a library of data sets gives is an input, in a tuple and in a record")
+def data_sets():
+    for line in (
+        "X, y = stranger.datasets.make_blobs()",
+        "X = stranger.datasets.load_flowers()['data']",
+    ):
+        text = (
+            "import numpy as np\nimport stranger\n%s\n"
+            "print(((X - X.mean(axis=0)) / (X.std(axis=0)%s)).sum())\n"
+        )
+        scan = script(text % (line, ""))
+        check(any(record["site"]["function"] == "div" for record in scan.findings), scan)
+        check(all(record["reproduced"] for record in scan.findings), scan)
+        scan = script(text % (line, " + 1e-3"))
+        check(not scan.findings, scan)
+
+
+@case(
+    "a computed matrix that linear algebra refuses is found, one that is caught or was given is not"
+)
+def refused():
+    text = """\
+        import numpy as np
+        x = np.random.uniform(-1.0, 1.0, size=(5, 2))
+        d = ((x[:, None] - x[None]) ** 2).sum(-1)
+        k = np.exp(-d)%s
+        %s
+        """
+    plain = "print(np.log(np.diag(np.linalg.cholesky(k))).sum())"
+    scan = script(text % ("", plain))
+    found = [record for record in scan.findings if record["site"]["function"] == "cholesky"]
+    check(found and "refuses its matrix" in found[0]["sentence"], scan)
+    check(found[0]["reproduced"], scan)
+    scan = script(text % (" + 0.1 * np.eye(5)", plain))
+    check(not scan.findings, scan)
+    caught = "try:\n            np.linalg.cholesky(k)\n        except np.linalg.LinAlgError:\n            print(0)"
+    scan = script(text % ("", caught))
+    check(not any(record["site"]["function"] == "cholesky" for record in scan.findings), scan)
+    scan = script(
+        """\
+        import numpy as np
+        a = np.random.uniform(-1.0, 1.0, size=(3, 3))
+        print(np.linalg.inv(a).sum())
+        """
+    )
+    check(not any("refuses" in record["sentence"] for record in scan.records), scan)
+
+
+@case("digits that are lost on the way and not in the results are no finding")
+def recovered():
+    text = """\
+        import torch
+        q = torch.nn.functional.normalize(torch.randn(6, 4), dim=-1)
+        r = torch.nn.functional.normalize(torch.randn(6, 4), dim=-1)
+        dot = (q * r).sum(-1, keepdim=True).clamp(-1.0, 1.0)
+        s = (1 - dot * dot).clamp_min(0.0).sqrt()
+        print((%s).sum().item())
+        """
+    scan = script(text % "s")
+    check(any(record["oracle"] == "cancellation" for record in scan.findings), scan)
+    scan = script(text % "q + r + 1e-6 * s")
+    check(not scan.findings, scan)
+
+
+@case("a call that never comes back is a finding, one that does is none")
+def endless():
+    text = """\
+        import torch
+        def shrunk(x):
+            while x.abs().sum() >= 0:
+                x = x * %s
+                %s
+            return x
+        """
+    scan = Scan({"program.py": text % ("1.0", "x = x + 0")}, target="program.py::shrunk")
+    check([record["oracle"] for record in scan.findings] == ["hang"], scan)
+    scan = Scan({"program.py": text % ("0.5", "break")}, target="program.py::shrunk")
+    check(not any(record["oracle"] == "hang" for record in scan.records), scan)
+
+
+@case("a function of a script that cannot run is scanned all the same")
+def unrunnable():
+    text = """\
+        import numpy as np
+        rows = int(input("rows: "))
+        table = np.loadtxt("no-such-file.csv")
+        def scaled(x):
+            return x / %s
+        """
+    scan = Scan({"program.py": text % "x.std()"}, target="program.py::scaled")
+    check(any(record["site"]["function"] == "div" for record in scan.findings), scan)
+    check(all(record["reproduced"] for record in scan.findings), scan)
+    scan = Scan({"program.py": text % "(x.std() + 1e-3)"}, target="program.py::scaled")
+    check(not scan.findings, scan)
+
+
+assert scans
+run_cases()

@@ -1,0 +1,276 @@
+//! Which constraints of a file the library contradicts, found by trials.
+//!
+//! An alternative is dropped where no input with it is accepted although others are; a whole list,
+//! where inputs that break it are accepted far more often than those that keep it. What is broken and
+//! accepted alone is only marked: much of Python takes what it never looks at. What is left is marked in the file and, where documentation said it, a bug of that.
+
+use fissure_spec::{CONSTRAINT_KEYS, ExtractedFile};
+use serde::Serialize;
+
+/// Share of conforming inputs that is good enough to leave a file alone.
+const ENOUGH: f64 = 0.85;
+/// A list is dropped if what breaks it is accepted so much more often than what keeps it.
+const GAIN: f64 = 0.4;
+/// Share of broken inputs that are accepted, from which on it is worth telling.
+const TOLD: f64 = 0.5;
+/// Inputs of a sort before a list is judged by them.
+const LEAST: usize = 6;
+/// Inputs that break a list and are accepted, before that counts: one may have been luck.
+const LEAST_ACCEPTED: usize = 3;
+/// Trials of one file.
+const TRIALS: usize = 60;
+
+/// What came of the inputs of one trial.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trial {
+    pub tried: usize,
+    pub accepted: usize,
+    /// A call that was refused, with the words of the refusal.
+    pub refused: Option<String>,
+}
+
+impl Trial {
+    pub fn rate(&self) -> f64 {
+        self.accepted as f64 / self.tried.max(1) as f64
+    }
+}
+
+/// Inputs that break one list of one parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    pub param: String,
+    pub key: &'static str,
+    pub tried: usize,
+    pub accepted: usize,
+    /// A call that was accepted.
+    pub call: Option<String>,
+}
+
+/// Asks the library about a file.
+pub trait Trials {
+    /// Inputs that conform to the file; `None` if there are none.
+    fn conforming(&mut self, file: &ExtractedFile) -> Option<Trial>;
+    /// Inputs that the file without one list allows: those that give the parameter and keep the
+    /// list, and those that break it.
+    fn without(&mut self, file: &ExtractedFile, param: &str, key: &str) -> Option<[Trial; 2]>;
+    /// Inputs that break one list each.
+    fn violating(&mut self, file: &ExtractedFile) -> Vec<Violation>;
+}
+
+/// One contradiction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contradiction {
+    pub param: String,
+    pub key: String,
+    /// The alternative, or all of the list.
+    pub values: Vec<String>,
+    /// `dropped` or `marked`.
+    pub done: &'static str,
+    /// What the library did, with a call.
+    pub evidence: String,
+    /// What the file was extracted from, where it says.
+    pub source: Option<String>,
+    /// Most inputs contradict it, not a few.
+    pub often: bool,
+}
+
+impl Contradiction {
+    /// The documentation says otherwise: a bug of the documentation, or of the library. That a plain
+    /// type is not checked is neither.
+    pub fn is_documented(&self) -> bool {
+        let source = self.source.as_deref();
+        let documented = source.is_some_and(|source| source.starts_with("documentation"));
+        let of_tensors = || self.values.iter().any(|value| value.contains('.'));
+        let tells = match self.key.as_str() {
+            "range" | "enum" => true,
+            "dtype" => of_tensors(),
+            _ => false,
+        };
+        documented && (self.done == "dropped" || tells && self.often)
+    }
+}
+
+/// What was found about one file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Decision {
+    /// Share of conforming inputs that were accepted, before and after.
+    pub before: f64,
+    pub after: f64,
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// Repairs the file in place; `None` if no input can be made for it.
+pub fn decide(file: &mut ExtractedFile, trials: &mut impl Trials) -> Option<Decision> {
+    let first = trials.conforming(file)?;
+    let mut decision = Decision {
+        before: first.rate(),
+        after: first.rate(),
+        contradictions: Vec::new(),
+    };
+    let mut left = TRIALS;
+    let lists = |file: &ExtractedFile| -> Vec<(String, &'static str)> {
+        let each = file.constraints.iter();
+        each.flat_map(|(name, param)| {
+            let keys = CONSTRAINT_KEYS.into_iter();
+            let keys = keys.filter(|key| param.lists.get(*key).is_some_and(|it| !it.is_empty()));
+            keys.map(|key| (name.clone(), key)).collect::<Vec<_>>()
+        })
+        .collect()
+    };
+    for (param, key) in lists(file) {
+        if decision.after >= ENOUGH || left == 0 {
+            break;
+        }
+        left = left.saturating_sub(alternatives(file, &param, key, trials, &mut decision));
+    }
+    for (param, key) in lists(file) {
+        if decision.after >= ENOUGH || left == 0 {
+            break;
+        }
+        left -= 1;
+        let Some([kept, broken]) = trials.without(file, &param, key) else {
+            continue;
+        };
+        let enough = kept.tried >= LEAST && broken.accepted >= LEAST_ACCEPTED;
+        if !enough || broken.rate() < kept.rate() + GAIN {
+            continue;
+        }
+        let refused = kept.refused.as_deref().unwrap_or("refused");
+        let evidence = format!(
+            "{} of {} accepted that break it, {} of {} that keep it: {refused}",
+            broken.accepted, broken.tried, kept.accepted, kept.tried
+        );
+        let values = file.constraints[&param].lists[key].clone();
+        note(
+            file,
+            &mut decision,
+            &param,
+            key,
+            values,
+            "dropped",
+            evidence,
+        );
+        if let Some(now) = trials.conforming(file) {
+            decision.after = now.rate();
+        }
+    }
+    for broken in trials.violating(file) {
+        if broken.tried < LEAST || broken.accepted < LEAST_ACCEPTED {
+            continue;
+        }
+        let call = broken.call.as_deref().unwrap_or_default();
+        let share = broken.accepted as f64 / broken.tried as f64;
+        let evidence = format!(
+            "broken and accepted in {} of {} calls, such as {call}",
+            broken.accepted, broken.tried
+        );
+        let values = match file.constraints.get(&broken.param) {
+            Some(param) => param.lists.get(broken.key).cloned().unwrap_or_default(),
+            None => continue,
+        };
+        if values.is_empty() {
+            continue;
+        }
+        note(
+            file,
+            &mut decision,
+            &broken.param,
+            broken.key,
+            values,
+            "marked",
+            evidence,
+        );
+        if let Some(last) = decision.contradictions.last_mut() {
+            last.often = share >= TOLD;
+        }
+    }
+    Some(decision)
+}
+
+/// Drops alternatives with which nothing is accepted; gives the number of trials.
+fn alternatives(
+    file: &mut ExtractedFile,
+    param: &str,
+    key: &'static str,
+    trials: &mut impl Trials,
+    decision: &mut Decision,
+) -> usize {
+    let values = file.constraints[param].lists[key].clone();
+    if values.len() < 2 {
+        return 0;
+    }
+    let mut tried = Vec::new();
+    for value in &values {
+        let mut only = file.clone();
+        set(&mut only, param, key, vec![value.clone()]);
+        tried.push((value, trials.conforming(&only)));
+    }
+    let works = |trial: &Option<Trial>| trial.as_ref().is_some_and(|it| it.accepted > 0);
+    if !tried.iter().any(|(_, trial)| works(trial)) {
+        return tried.len();
+    }
+    for (value, trial) in &tried {
+        let Some(trial) = trial.as_ref().filter(|it| it.accepted == 0 && it.tried > 0) else {
+            continue;
+        };
+        let refused = trial.refused.as_deref().unwrap_or("refused");
+        let evidence = format!("0 of {} accepted: {refused}", trial.tried);
+        let gone = vec![(*value).clone()];
+        note(file, decision, param, key, gone, "dropped", evidence);
+    }
+    if let Some(now) = trials.conforming(file) {
+        decision.after = now.rate();
+    }
+    tried.len() + 1
+}
+
+/// Writes down a contradiction, in the file too.
+fn note(
+    file: &mut ExtractedFile,
+    decision: &mut Decision,
+    param: &str,
+    key: &'static str,
+    values: Vec<String>,
+    done: &'static str,
+    evidence: String,
+) {
+    let Some(entry) = file.constraints.get_mut(param) else {
+        return;
+    };
+    let source = entry.evidence.iter().find_map(|line| {
+        let mut parts = line.splitn(3, " | ");
+        let (of, value) = parts.next()?.split_once(' ')?;
+        let said = parts.nth(1)?;
+        (of == key && values.iter().any(|it| it == value)).then(|| said.to_owned())
+    });
+    if done == "dropped" {
+        if let Some(list) = entry.lists.get_mut(key) {
+            list.retain(|value| !values.contains(value));
+        }
+        entry.lists.retain(|_, list| !list.is_empty());
+    }
+    // Not `KEY VALUE`: what the library said stays what it said, so that `--update` keeps the repair.
+    let line = format!(
+        "{done} {key} {} | 1.00 | behaviour: {evidence}",
+        values.join(", ")
+    );
+    entry.evidence.push(line);
+    decision.contradictions.push(Contradiction {
+        param: param.to_owned(),
+        key: key.to_owned(),
+        values,
+        done,
+        evidence,
+        source,
+        often: true,
+    });
+}
+
+fn set(file: &mut ExtractedFile, param: &str, key: &str, values: Vec<String>) {
+    if let Some(param) = file.constraints.get_mut(param) {
+        param.lists.insert(key.to_owned(), values);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! Trials of a file: inputs are made from it, and the library is asked.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::anyhow;
+use fissure_execute::{Batch, Event, Pool};
+use fissure_generate::{GenerateOptions, Generator};
+use fissure_model::{
+    Api, Category, ConcreteInput, Execution, Intent, Mode, Outcome, Signature, Spec, Value,
+};
+use fissure_solve::Checker;
+use fissure_spec::ExtractedFile;
+
+use super::decide::{Trial, Trials, Violation};
+
+/// Inputs of one trial, and how many before the next are drawn by what came of them.
+const INPUTS: usize = 32;
+const STEP: usize = 8;
+/// Inputs that break something.
+const VIOLATING: u64 = 120;
+/// Letters of a call or a message in a line of evidence.
+const LETTERS: usize = 160;
+
+/// The trials of one API in one library.
+pub struct Asked<'a> {
+    pub pool: &'a Pool,
+    pub signature: Signature,
+    pub seed: u64,
+    pub stop: &'a AtomicBool,
+    pub id: u64,
+    /// Why asking ended.
+    pub failure: Option<anyhow::Error>,
+}
+
+impl Asked<'_> {
+    fn generator(&self, spec: &Spec, mode: Mode) -> Option<Generator> {
+        let options = GenerateOptions {
+            mode,
+            mutate_ratio: 0.0,
+            repair: false,
+            ..GenerateOptions::default()
+        };
+        Generator::new(spec, Some(&self.signature), options, self.seed).ok()
+    }
+
+    /// Conforming inputs, steered by their outcomes as a run steers them.
+    fn steered(&mut self, spec: &Spec) -> Option<Vec<(ConcreteInput, Execution)>> {
+        let mut made = self.generator(spec, Mode::Conform)?;
+        let mut all = Vec::new();
+        while all.len() < INPUTS {
+            let first = all.len() as u64;
+            let inputs = (first..first + STEP as u64).map(|number| made.generate(number));
+            let inputs = inputs.collect();
+            let ran = self.run(&spec.api, inputs);
+            if ran.is_empty() {
+                return None;
+            }
+            for (input, execution) in &ran {
+                let accepted = matches!(execution.outcome, Outcome::Accepted { .. });
+                made.observe(input.number, accepted);
+            }
+            all.extend(ran);
+        }
+        Some(all)
+    }
+
+    fn run(&mut self, api: &Api, inputs: Vec<ConcreteInput>) -> Vec<(ConcreteInput, Execution)> {
+        if inputs.is_empty() || self.failure.is_some() || self.stop.load(Ordering::Relaxed) {
+            return Vec::new();
+        }
+        self.id += 1;
+        self.pool.submit(Batch {
+            id: self.id,
+            api: Arc::new(api.clone()),
+            check_nan: false,
+            oracles: Arc::default(),
+            inputs: inputs.clone(),
+            abandoned: Arc::default(),
+        });
+        loop {
+            match self.pool.events().recv() {
+                Ok(Event::Done { executions, .. }) => {
+                    return inputs.into_iter().zip(executions).collect();
+                }
+                // Told again with the batch.
+                Ok(Event::Abnormal { .. }) => {}
+                Err(_) => {
+                    let reason = self.pool.failure();
+                    let reason = reason.unwrap_or_else(|| "the workers ended".to_owned());
+                    self.failure = Some(anyhow!("failed to ask the library: {reason}"));
+                    return Vec::new();
+                }
+            }
+        }
+    }
+}
+
+impl Trials for Asked<'_> {
+    fn conforming(&mut self, file: &ExtractedFile) -> Option<Trial> {
+        let spec = spec_of(file)?;
+        let mut trial = Trial::default();
+        for (input, execution) in self.steered(&spec)? {
+            count(&mut trial, &spec.api, &input, &execution);
+        }
+        (trial.tried > 0).then_some(trial)
+    }
+
+    fn without(&mut self, file: &ExtractedFile, param: &str, key: &str) -> Option<[Trial; 2]> {
+        let checker = Checker::new(&spec_of(file)?);
+        let mut other = file.clone();
+        other.constraints.get_mut(param)?.lists.remove(key);
+        let spec = spec_of(&other)?;
+        let [mut kept, mut broken] = [Trial::default(), Trial::default()];
+        let bare = param.trim_start_matches('*');
+        for (input, execution) in self.steered(&spec)? {
+            let layer = input.layer_arguments.iter().flatten();
+            let mut given = input.arguments.iter().chain(layer);
+            if !given.any(|argument| argument.name == bare) {
+                continue;
+            }
+            let breaks = checker.check(&input).iter().any(|it| it.param == bare);
+            let of = if breaks { &mut broken } else { &mut kept };
+            count(of, &spec.api, &input, &execution);
+        }
+        Some([kept, broken])
+    }
+
+    fn violating(&mut self, file: &ExtractedFile) -> Vec<Violation> {
+        let Some(spec) = spec_of(file) else {
+            return Vec::new();
+        };
+        let Some(mut made) = self.generator(&spec, Mode::Violate) else {
+            return Vec::new();
+        };
+        let mut inputs: Vec<_> = (0..VIOLATING).map(|number| made.generate(number)).collect();
+        inputs.retain(says_something);
+        let mut found: BTreeMap<(String, &'static str), Violation> = BTreeMap::new();
+        for (input, execution) in self.run(&spec.api, inputs) {
+            let Intent::Violate { param, category } = &input.intent else {
+                continue;
+            };
+            let accepted = match &execution.outcome {
+                Outcome::Accepted { .. } => true,
+                Outcome::Rejected(_) => false,
+                _ => continue,
+            };
+            let key = key_of(*category);
+            let of = found
+                .entry((param.clone(), key))
+                .or_insert_with(|| Violation {
+                    param: param.clone(),
+                    key,
+                    tried: 0,
+                    accepted: 0,
+                    call: None,
+                });
+            of.tried += 1;
+            if accepted {
+                of.accepted += 1;
+                // The shortest says most.
+                let call = call_text(&spec.api, &input);
+                if of
+                    .call
+                    .as_ref()
+                    .is_none_or(|known| known.len() > call.len())
+                {
+                    of.call = Some(call);
+                }
+            }
+        }
+        found.into_values().collect()
+    }
+}
+
+fn count(trial: &mut Trial, api: &Api, input: &ConcreteInput, execution: &Execution) {
+    match &execution.outcome {
+        Outcome::Accepted { .. } => trial.accepted += 1,
+        Outcome::Rejected(exception) => {
+            trial.refused.get_or_insert_with(|| {
+                let said = exception.message.lines().next().unwrap_or_default();
+                let call = call_text(api, input);
+                format!("{call}: {}: {}", exception.class, cut(said))
+            });
+        }
+        // What ends a process or never ends is for `fissure fuzz`: no evidence.
+        _ => return,
+    }
+    trial.tried += 1;
+}
+
+/// Python itself takes a boolean for a whole number and a whole number for a float: that it is
+/// accepted contradicts nobody.
+fn says_something(input: &ConcreteInput) -> bool {
+    let Intent::Violate { param, category } = &input.intent else {
+        return false;
+    };
+    let layer = input.layer_arguments.iter().flatten();
+    let mut given = input.arguments.iter().chain(layer);
+    let plain = given.any(|argument| {
+        argument.name == *param && matches!(argument.value, Value::Bool(_) | Value::Int(_))
+    });
+    *category != Category::Dtype || !plain
+}
+
+fn spec_of(file: &ExtractedFile) -> Option<Spec> {
+    let loaded = fissure_spec::load_text(Path::new(&file.title), &file.to_yaml());
+    loaded.ok().map(|loaded| loaded.spec)
+}
+
+fn key_of(category: Category) -> &'static str {
+    match category {
+        Category::Dtype => "dtype",
+        Category::Structure => "structure",
+        Category::Ndim => "ndim",
+        Category::Shape => "shape",
+        Category::Range => "range",
+        Category::Enum => "enum",
+    }
+}
+
+/// The call in one line, as a finding's script makes it.
+fn call_text(api: &Api, input: &ConcreteInput) -> String {
+    let script = fissure_triage::script_for_input(api, input);
+    let body = script.split("def call():\n").nth(1).unwrap_or_default();
+    let body = body.split("\n\nprint(call())").next().unwrap_or_default();
+    let lines: Vec<&str> = body.lines().map(str::trim).collect();
+    cut(&lines.join(" ").replace("return ", ""))
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LETTERS) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
