@@ -86,7 +86,7 @@ impl Ensemble {
 
 /// The label of the largest sum; of equal ones `no change` last, because a direction that is tried
 /// in vain costs less than one that is not tried.
-pub fn largest(sums: &[f32; LABELS]) -> Label {
+pub(crate) fn largest(sums: &[f32; LABELS]) -> Label {
     let mut best = Label::Increase;
     for label in [Label::Decrease, Label::NoChange] {
         if sums[label as usize] > sums[best as usize] {

@@ -13,7 +13,7 @@ mod rows;
 use crate::label::{Context, Precision};
 
 /// No context has more features.
-pub const MOST_FEATURES: usize = 38;
+pub(crate) const MOST_FEATURES: usize = 38;
 
 /// How a threshold is put between two neighbouring values of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ fn from_place(place: i64) -> f64 {
 }
 
 /// Name and scale of a feature.
-pub type Feature = (&'static str, Scale);
+pub(crate) type Feature = (&'static str, Scale);
 
 /// Turns values in their context into features.
 #[derive(Clone, Copy, Debug)]

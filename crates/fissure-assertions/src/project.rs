@@ -16,7 +16,7 @@ use crate::assertion::SoftAssertion;
 use crate::catalogue::PLAIN_ORACLES;
 use crate::file::FileError;
 
-pub const FILE_NAME: &str = "fissure.toml";
+pub(crate) const FILE_NAME: &str = "fissure.toml";
 
 /// Why a project file is refused.
 #[derive(Debug, thiserror::Error)]

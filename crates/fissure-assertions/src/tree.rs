@@ -13,11 +13,11 @@ use rand_chacha::rand_core::Rng;
 
 use crate::features::Scale;
 
-pub const LABELS: usize = 3;
-pub type Vector = [f64; LABELS];
+pub(crate) const LABELS: usize = 3;
+pub(crate) type Vector = [f64; LABELS];
 
 /// Marks a leaf in [`Node::feature`].
-pub const LEAF: u16 = u16::MAX;
+pub(crate) const LEAF: u16 = u16::MAX;
 
 /// A split (`value <= threshold` goes to `child`, else to `child + 1`) or a leaf (`child` is the
 /// index of its vector).

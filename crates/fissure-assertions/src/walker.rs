@@ -10,7 +10,7 @@ use crate::label::Label;
 use crate::tree::{LABELS, LEAF, Tree};
 
 /// Elements that go down together.
-pub const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = 16;
 
 /// `value <= threshold` goes to `child`, else to the one after it.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ struct Step {
 }
 
 #[derive(Clone, Debug)]
-pub struct Walker {
+pub(crate) struct Walker {
     steps: Vec<Step>,
     /// Per step: what a leaf adds, nothing for a split.
     leaves: Vec<[f32; LABELS]>,
@@ -30,7 +30,7 @@ pub struct Walker {
 }
 
 impl Walker {
-    pub fn of(ensemble: &Ensemble) -> Walker {
+    pub(crate) fn of(ensemble: &Ensemble) -> Walker {
         let mut walker = Walker {
             steps: Vec::new(),
             leaves: Vec::new(),
@@ -65,7 +65,7 @@ impl Walker {
     }
 
     /// The labels of a block, whose features must be finite.
-    pub fn labels(&self, features: &[[f64; MOST_FEATURES]; BLOCK]) -> [Label; BLOCK] {
+    pub(crate) fn labels(&self, features: &[[f64; MOST_FEATURES]; BLOCK]) -> [Label; BLOCK] {
         let mut sums = [[0.0f32; LABELS]; BLOCK];
         for &(root, depth) in &self.trees {
             let mut at = [root; BLOCK];

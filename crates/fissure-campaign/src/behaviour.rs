@@ -64,7 +64,7 @@ pub struct ConstraintEvidence {
 
 /// What the inputs of one API have reached so far.
 #[derive(Debug, Default)]
-pub struct Behaviour {
+pub(crate) struct Behaviour {
     behaviours: HashSet<u64>,
     dtype_ranks: HashSet<u64>,
     mutators: BTreeMap<(String, Mutator), OutcomeCounts>,
@@ -72,7 +72,7 @@ pub struct Behaviour {
 }
 
 impl Behaviour {
-    pub fn observe(&mut self, input: &ConcreteInput, outcome: OutcomeKind) {
+    pub(crate) fn observe(&mut self, input: &ConcreteInput, outcome: OutcomeKind) {
         remember(
             &mut self.behaviours,
             hash_of(&(novelty::kind(input), outcome)),
@@ -103,7 +103,7 @@ impl Behaviour {
         }
     }
 
-    pub fn counts(&self, reasons: usize) -> BehaviourCounts {
+    pub(crate) fn counts(&self, reasons: usize) -> BehaviourCounts {
         BehaviourCounts {
             behaviours: self.behaviours.len() as u64,
             reasons: reasons as u64,
@@ -112,7 +112,7 @@ impl Behaviour {
         }
     }
 
-    pub fn mutators(&self) -> Vec<MutatorEvidence> {
+    pub(crate) fn mutators(&self) -> Vec<MutatorEvidence> {
         self.mutators
             .iter()
             .map(|((param, mutator), counts)| MutatorEvidence {
@@ -123,7 +123,7 @@ impl Behaviour {
             .collect()
     }
 
-    pub fn constraints(&self) -> Vec<ConstraintEvidence> {
+    pub(crate) fn constraints(&self) -> Vec<ConstraintEvidence> {
         self.constraints
             .iter()
             .map(|((param, category), counts)| ConstraintEvidence {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// What was counted before the clock last stood still.
     earlier: Duration,
     since: Option<Instant>,
@@ -11,23 +11,23 @@ pub struct Clock {
 
 impl Clock {
     /// Runs from now on, and counts `earlier` as well.
-    pub fn starting_at(earlier: Duration) -> Clock {
+    pub(crate) fn starting_at(earlier: Duration) -> Clock {
         Clock {
             earlier,
             since: Some(Instant::now()),
         }
     }
 
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.earlier + self.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    pub fn stand_still(&mut self) {
+    pub(crate) fn stand_still(&mut self) {
         self.earlier = self.elapsed();
         self.since = None;
     }
 
-    pub fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         self.since.get_or_insert_with(Instant::now);
     }
 }

@@ -24,7 +24,7 @@ const START: Duration = Duration::from_secs(5);
 type Job = (usize, Box<Finding>);
 
 /// What came of the attempt.
-pub struct Confirmed {
+pub(crate) struct Confirmed {
     pub at: usize,
     /// With its reproduction filled in, unless it could not be tried.
     pub finding: Box<Finding>,
@@ -32,7 +32,7 @@ pub struct Confirmed {
     pub elapsed: Duration,
 }
 
-pub struct Confirmer {
+pub(crate) struct Confirmer {
     jobs: Option<Sender<Job>>,
     results: Receiver<Confirmed>,
     threads: Vec<JoinHandle<()>>,
@@ -40,7 +40,7 @@ pub struct Confirmer {
 }
 
 #[derive(Clone)]
-pub struct ConfirmOptions {
+pub(crate) struct ConfirmOptions {
     pub python: PathBuf,
     /// Where forked processes come from.
     pub spares: Spares,
@@ -53,7 +53,7 @@ pub struct ConfirmOptions {
 }
 
 impl Confirmer {
-    pub fn start(options: ConfirmOptions) -> Self {
+    pub(crate) fn start(options: ConfirmOptions) -> Self {
         let (jobs, queue) = channel::<Job>();
         let (sender, results) = channel();
         let queue = Arc::new(Mutex::new(queue));
@@ -73,7 +73,7 @@ impl Confirmer {
         }
     }
 
-    pub fn submit(&mut self, lane: usize, finding: Box<Finding>) {
+    pub(crate) fn submit(&mut self, lane: usize, finding: Box<Finding>) {
         let jobs = self
             .jobs
             .as_ref()
@@ -83,12 +83,12 @@ impl Confirmer {
         }
     }
 
-    pub fn pending(&self) -> usize {
+    pub(crate) fn pending(&self) -> usize {
         self.pending
     }
 
     /// A finished attempt, if there is one within the limit.
-    pub fn wait(&mut self, limit: Duration) -> Option<Confirmed> {
+    pub(crate) fn wait(&mut self, limit: Duration) -> Option<Confirmed> {
         let confirmed = self.results.recv_timeout(limit).ok()?;
         self.pending -= 1;
         Some(confirmed)

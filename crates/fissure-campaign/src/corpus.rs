@@ -144,7 +144,7 @@ impl Corpus {
 }
 
 /// The file of an API in a corpus.
-pub fn file_name(path: &str) -> String {
+pub(crate) fn file_name(path: &str) -> String {
     format!("{}.jsonl", fissure_triage::file_name_part(path))
 }
 
@@ -187,14 +187,14 @@ fn read_error(path: &Path) -> impl FnOnce(io::Error) -> SavedError {
 }
 
 /// Where the kept inputs of one API go, line by line: a kill loses none that was written.
-pub struct CorpusFile {
+pub(crate) struct CorpusFile {
     path: PathBuf,
     pending: String,
 }
 
 impl CorpusFile {
     /// A run that continues another writes everything again.
-    pub fn new(run: &Path, api: &Api) -> io::Result<Self> {
+    pub(crate) fn new(run: &Path, api: &Api) -> io::Result<Self> {
         let path = run.join(CORPUS).join(file_name(&api.title));
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -206,15 +206,15 @@ impl CorpusFile {
         })
     }
 
-    pub fn push(&mut self, entry: &CorpusEntry) {
+    pub(crate) fn push(&mut self, entry: &CorpusEntry) {
         self.pending.push_str(&entry.line());
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.pending.is_empty() {
             return Ok(());
         }

@@ -14,7 +14,7 @@ const GROWTH_STEP: Duration = Duration::from_millis(250);
 
 /// What the hits of a run add up to. Without native coverage there are none, and nothing is kept.
 #[derive(Debug, Default)]
-pub struct Coverage {
+pub(crate) struct Coverage {
     modules: Vec<ModuleRecord>,
     /// Blocks of each module, by API.
     apis: BTreeMap<String, Vec<BlockSet>>,
@@ -25,7 +25,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    pub fn new(modules: &[ModuleRecord]) -> Self {
+    pub(crate) fn new(modules: &[ModuleRecord]) -> Self {
         Coverage {
             modules: modules.to_vec(),
             union: vec![BlockSet::new(); modules.len()],
@@ -34,12 +34,18 @@ impl Coverage {
     }
 
     /// Blocks that any API has reached.
-    pub fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.blocks
     }
 
     /// Takes the hits of a batch; returns those that no API had reached before.
-    pub fn note(&mut self, api: &str, inputs: usize, hits: &[Hit], elapsed: Duration) -> Vec<Hit> {
+    pub(crate) fn note(
+        &mut self,
+        api: &str,
+        inputs: usize,
+        hits: &[Hit],
+        elapsed: Duration,
+    ) -> Vec<Hit> {
         self.inputs += inputs as u64;
         if hits.is_empty() {
             return Vec::new();
@@ -84,7 +90,7 @@ impl Coverage {
     }
 
     /// Writes it into a run's folder, with what an earlier process of the run has reached.
-    pub fn save(&self, folder: &Path) -> Result<(), CoverageError> {
+    pub(crate) fn save(&self, folder: &Path) -> Result<(), CoverageError> {
         if self.modules.is_empty() {
             return Ok(());
         }

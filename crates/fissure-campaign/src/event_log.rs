@@ -234,7 +234,7 @@ pub fn read_events<T: DeserializeOwned>(folder: &Path) -> io::Result<Vec<T>> {
 }
 
 /// The same, and what is missing.
-pub fn read_events_and_damage<T: DeserializeOwned>(
+pub(crate) fn read_events_and_damage<T: DeserializeOwned>(
     folder: &Path,
 ) -> io::Result<(Vec<T>, Vec<Damage>)> {
     let mut reader = EventReader::new(folder);

@@ -15,7 +15,7 @@ const FOLDED: &str = "folded";
 
 /// Moves each finding that is the failure of another API out of the run folder's findings, and names
 /// its API in the other one. Returns what was folded into what, by id.
-pub fn fold_findings(run: &Path) -> Result<Vec<(String, String)>, CampaignError> {
+pub(crate) fn fold_findings(run: &Path) -> Result<Vec<(String, String)>, CampaignError> {
     let findings = run.join("findings");
     let mut stored: Vec<Finding> = Vec::new();
     for found in read_findings(&findings).map_err(CampaignError::Finding)? {

@@ -18,7 +18,7 @@ pub fn run_fresh(python: &Path, script: &Path, options: &ScriptOptions) -> io::R
 }
 
 /// What triage has to know of a run.
-pub fn script_run(run: fissure_execute::ScriptRun) -> io::Result<ScriptRun> {
+pub(crate) fn script_run(run: fissure_execute::ScriptRun) -> io::Result<ScriptRun> {
     let end = match run.ended {
         Ended::Exit(code) => ScriptEnd::Exit(code),
         Ended::Signal(signal) => ScriptEnd::Signal(signal),
@@ -30,7 +30,7 @@ pub fn script_run(run: fissure_execute::ScriptRun) -> io::Result<ScriptRun> {
 }
 
 /// The options with more memory, if the machine has it to give.
-pub fn with_limit(options: &ScriptOptions, limit: MemoryLimit) -> io::Result<ScriptOptions> {
+pub(crate) fn with_limit(options: &ScriptOptions, limit: MemoryLimit) -> io::Result<ScriptOptions> {
     let mut options = options.clone();
     if limit == MemoryLimit::Larger {
         options.memory_limit *= LARGER;

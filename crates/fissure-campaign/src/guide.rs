@@ -32,11 +32,11 @@ const COMMON: f32 = 0.01;
 const PATIENCE: f32 = 150.0;
 
 /// A block, as [`Hit`] names it: module and address.
-pub type Block = (u16, u32);
+pub(crate) type Block = (u16, u32);
 
 /// An input that blocks are credited with, on its way to the point where it is heard of.
 #[derive(Clone, Debug)]
-pub struct Reached {
+pub(crate) struct Reached {
     pub input: ConcreteInput,
     pub kind: OutcomeKind,
     pub blocks: Vec<Block>,
@@ -72,7 +72,7 @@ impl Yield {
 }
 
 /// The corpus of one API, and what is made of it.
-pub struct Guide {
+pub(crate) struct Guide {
     /// Blocks steer; without, only the neighbours of the seeds are made.
     by_coverage: bool,
     api: Api,
@@ -89,7 +89,7 @@ pub struct Guide {
 
 impl Guide {
     /// Guidance by coverage where a folder for the corpus is given, and by the seeds alone otherwise.
-    pub fn new(
+    pub(crate) fn new(
         api: &Api,
         seed: u64,
         seeds: impl Iterator<Item = ConcreteInput>,
@@ -112,7 +112,11 @@ impl Guide {
     }
 
     /// A seed, or a neighbour of a kept input if it is their turn.
-    pub fn propose(&mut self, number: u64, generator: &mut Generator) -> Option<ConcreteInput> {
+    pub(crate) fn propose(
+        &mut self,
+        number: u64,
+        generator: &mut Generator,
+    ) -> Option<ConcreteInput> {
         let input = match self.seeds.pop_front() {
             Some(seed) => {
                 let input = generator.adopt(number, seed);
@@ -154,12 +158,12 @@ impl Guide {
     }
 
     /// Was this input, under way, made here?
-    pub fn is_own(&self, number: u64) -> bool {
+    pub(crate) fn is_own(&self, number: u64) -> bool {
         self.own.binary_search(&number).is_ok()
     }
 
     /// What of the hits of a batch may matter, by the input's position in the batch.
-    pub fn matters(&self, hits: &[Hit]) -> BTreeMap<u32, Vec<Block>> {
+    pub(crate) fn matters(&self, hits: &[Hit]) -> BTreeMap<u32, Vec<Block>> {
         let mut found: BTreeMap<u32, Vec<Block>> = BTreeMap::new();
         for hit in hits.iter().filter(|_| self.by_coverage) {
             let block = (hit.module, hit.block);
@@ -175,7 +179,7 @@ impl Guide {
     }
 
     /// Hears of a batch: the numbers of its inputs, and what they reached, in the order of the sequence.
-    pub fn settle(&mut self, batch: u64, numbers: &[u64], reached: Vec<Reached>) {
+    pub(crate) fn settle(&mut self, batch: u64, numbers: &[u64], reached: Vec<Reached>) {
         for yields in [&mut self.fresh, &mut self.varied] {
             yields.made *= MEMORY;
             yields.kept *= MEMORY;
@@ -275,12 +279,12 @@ impl Guide {
     }
 
     /// Writes what was kept.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.file.as_mut().map_or(Ok(()), CorpusFile::flush)
     }
 
     /// Where it is written.
-    pub fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         self.file.as_ref().map(CorpusFile::path)
     }
 }

@@ -69,7 +69,7 @@ struct Waiting {
 
 /// Inputs that go to the same oracles.
 #[derive(Debug)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     pub oracles: Arc<[String]>,
     /// Their results called for these oracles: each input may be judged by the usual ones as well.
     pub asked: bool,
@@ -79,7 +79,7 @@ pub struct Chosen {
 
 /// The judging of one API.
 #[derive(Debug)]
-pub struct Judging {
+pub(crate) struct Judging {
     options: JudgingOptions,
     credit: f64,
     novelty: Novelty,
@@ -99,7 +99,7 @@ pub struct Judging {
 }
 
 impl Judging {
-    pub fn new(options: &JudgingOptions) -> Self {
+    pub(crate) fn new(options: &JudgingOptions) -> Self {
         Judging {
             credit: (LEAST * options.price) as f64,
             options: options.clone(),
@@ -116,18 +116,18 @@ impl Judging {
         }
     }
 
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         !self.options.oracles.is_empty()
     }
 
     /// May an input be chosen whose plain call took so long?
-    pub fn wants(&self, call: Duration) -> bool {
+    pub(crate) fn wants(&self, call: Duration) -> bool {
         self.is_on() && (self.options.time_share.is_none() || call <= SLOW)
     }
 
     /// Chooses from the accepted inputs of one batch of `calls` plain calls. Batches must come in
     /// the order of the sequence.
-    pub fn offer(&mut self, calls: usize, busy: Duration, accepted: Vec<ConcreteInput>) {
+    pub(crate) fn offer(&mut self, calls: usize, busy: Duration, accepted: Vec<ConcreteInput>) {
         if !self.is_on() {
             return;
         }
@@ -168,7 +168,7 @@ impl Judging {
     }
 
     /// Counts what judged inputs cost.
-    pub fn count(&mut self, executions: &[Execution], busy: Duration) {
+    pub(crate) fn count(&mut self, executions: &[Execution], busy: Duration) {
         self.judging_time += busy;
         self.judged += executions.len() as u64;
         for cost in executions.iter().flat_map(|one| &one.oracle_costs) {
@@ -214,7 +214,7 @@ impl Judging {
     }
 
     /// An input whose result calls for certain oracles whatever the credit.
-    pub fn ask(&mut self, oracles: Arc<[String]>, input: &ConcreteInput) {
+    pub(crate) fn ask(&mut self, oracles: Arc<[String]>, input: &ConcreteInput) {
         let kind = kind(input);
         if self.asked.times_chosen(kind) < ASKED_PER_KIND {
             self.asked.choose(kind);
@@ -223,7 +223,7 @@ impl Judging {
     }
 
     /// Judges this input with every oracle, without regard to credit.
-    pub fn push(&mut self, input: ConcreteInput) {
+    pub(crate) fn push(&mut self, input: ConcreteInput) {
         self.queue(Arc::clone(&self.options.oracles), false, input);
     }
 
@@ -240,7 +240,7 @@ impl Judging {
 
     /// Inputs that wait for the same oracles, without those that are `done` (number, whether it was
     /// asked for, place).
-    pub fn next(&mut self, mut done: impl FnMut(u64, bool, u64) -> bool) -> Option<Chosen> {
+    pub(crate) fn next(&mut self, mut done: impl FnMut(u64, bool, u64) -> bool) -> Option<Chosen> {
         let mut batch: Option<Chosen> = None;
         while let Some(waiting) = self.queue.pop_front() {
             if done(waiting.input.number, waiting.asked, waiting.place) {
@@ -267,12 +267,12 @@ impl Judging {
         Some(Chosen { oracles, ..chosen })
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
     /// Nothing more is wanted.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.queue.clear();
     }
 }

@@ -16,7 +16,7 @@ use crate::{RunOptions, StoreError};
 const FILES: u64 = 1000;
 
 /// The work folder of one API.
-pub struct Keeper {
+pub(crate) struct Keeper {
     dir: PathBuf,
     records: Records,
     save: bool,
@@ -33,7 +33,7 @@ struct InputFile<'a> {
 }
 
 impl Keeper {
-    pub fn open(dir: &Path, api: &Api, options: &RunOptions) -> Result<Self, StoreError> {
+    pub(crate) fn open(dir: &Path, api: &Api, options: &RunOptions) -> Result<Self, StoreError> {
         let records = Records::open(dir, &config(api, options)).map_err(at(dir))?;
         Ok(Keeper {
             dir: dir.to_owned(),
@@ -45,7 +45,7 @@ impl Keeper {
     }
 
     /// Takes inputs out of the records of a work folder.
-    pub fn forget(dir: &Path, unwanted: impl Fn(u64) -> bool) -> Result<(), StoreError> {
+    pub(crate) fn forget(dir: &Path, unwanted: impl Fn(u64) -> bool) -> Result<(), StoreError> {
         if dir.is_dir() {
             Records::forget(dir, unwanted).map_err(at(dir))?;
         }
@@ -54,7 +54,7 @@ impl Keeper {
 
     /// Records one input, and keeps it as a file if it failed (and not too many did before it) or
     /// if every input is kept.
-    pub fn keep(
+    pub(crate) fn keep(
         &mut self,
         api: &Api,
         input: &ConcreteInput,
@@ -107,11 +107,11 @@ impl Keeper {
         Ok(path)
     }
 
-    pub fn flush(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn flush(&mut self) -> Result<(), StoreError> {
         self.records.flush().map_err(at(&self.dir))
     }
 
-    pub fn finish(self, elapsed: Duration, coverage_csv: &str) -> Result<(), StoreError> {
+    pub(crate) fn finish(self, elapsed: Duration, coverage_csv: &str) -> Result<(), StoreError> {
         self.records
             .finish(elapsed, coverage_csv)
             .map_err(at(&self.dir))

@@ -33,25 +33,25 @@ const PART_PLACES: u64 = 64;
 
 /// A part of an API's sequence: of the inputs in it that show a failure, the simplest is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SequencePart {
+pub(crate) enum SequencePart {
     Plain(u64),
     Judged(u64),
 }
 
 impl SequencePart {
-    pub fn of_batch(index: u64) -> Self {
+    pub(crate) fn of_batch(index: u64) -> Self {
         SequencePart::Plain(index / LAG)
     }
 
     /// As a number: what plain calls show comes before what oracles see.
-    pub fn rank(self) -> u64 {
+    pub(crate) fn rank(self) -> u64 {
         match self {
             SequencePart::Plain(part) => part,
             SequencePart::Judged(part) => JUDGED | part,
         }
     }
 
-    pub fn from_rank(rank: u64) -> Self {
+    pub(crate) fn from_rank(rank: u64) -> Self {
         match rank & JUDGED {
             0 => SequencePart::Plain(rank),
             _ => SequencePart::Judged(rank & !JUDGED),
@@ -63,7 +63,7 @@ const JUDGED: u64 = 1 << 63;
 
 /// Inputs that were handed to the oracles.
 #[derive(Clone, Debug)]
-pub struct ForOracles {
+pub(crate) struct ForOracles {
     /// Their results called for certain oracles.
     pub asked: bool,
     /// Numbers, and places in the queue of judging.
@@ -72,14 +72,14 @@ pub struct ForOracles {
 
 impl ForOracles {
     /// The part of the sequence that an input belongs to.
-    pub fn part(&self, number: u64) -> SequencePart {
+    pub(crate) fn part(&self, number: u64) -> SequencePart {
         let place = self.places.iter().find(|(of, _)| *of == number);
         SequencePart::Judged(place.map_or(0, |(_, place)| place / PART_PLACES))
     }
 }
 
 /// Inputs that an API gets of this weight.
-pub fn share(inputs: Option<u64>, weight: f64) -> Option<u64> {
+pub(crate) fn share(inputs: Option<u64>, weight: f64) -> Option<u64> {
     inputs.map(|inputs| (inputs as f64 * weight).ceil() as u64)
 }
 
@@ -88,7 +88,7 @@ fn is_limit(kind: OutcomeKind) -> bool {
     matches!(kind, OutcomeKind::Timeout | OutcomeKind::OutOfMemory)
 }
 
-pub struct Lane {
+pub(crate) struct Lane {
     pub api: Arc<Api>,
     pub check_nan: bool,
     pub tally: Tally,
@@ -144,7 +144,7 @@ pub struct Lane {
 
 impl Lane {
     /// Generates inputs, and judges some of them.
-    pub fn new(
+    pub(crate) fn new(
         api: Arc<Api>,
         spec: &Spec,
         generator: Generator,
@@ -172,13 +172,13 @@ impl Lane {
     }
 
     /// Part of the inputs is made of those that were kept.
-    pub fn follow(&mut self, guide: Guide) {
+    pub(crate) fn follow(&mut self, guide: Guide) {
         self.guide = Some(guide);
     }
 
     /// Inputs are made by this generator from the batch `at` on, or from the next one. Gives the
     /// batch at which it begins.
-    pub fn switch_to(&mut self, generator: Generator, at: Option<u64>) -> u64 {
+    pub(crate) fn switch_to(&mut self, generator: Generator, at: Option<u64>) -> u64 {
         let at = at.unwrap_or(self.next_batch);
         self.switch = Some((at, generator));
         // What it was stopped for may no longer be so.
@@ -189,7 +189,7 @@ impl Lane {
     }
 
     /// Judges inputs that exist already; generates none.
-    pub fn again(api: Arc<Api>, inputs: Vec<ConcreteInput>, options: &RunOptions) -> Self {
+    pub(crate) fn again(api: Arc<Api>, inputs: Vec<ConcreteInput>, options: &RunOptions) -> Self {
         let mut lane = Lane::idle(api, options);
         inputs
             .into_iter()
@@ -239,16 +239,16 @@ impl Lane {
     }
 
     /// Seconds under way.
-    pub fn spent(&self) -> f64 {
+    pub(crate) fn spent(&self) -> f64 {
         self.elapsed.as_secs_f64()
     }
 
-    pub fn max_inputs(&self) -> Option<u64> {
+    pub(crate) fn max_inputs(&self) -> Option<u64> {
         self.max_inputs
     }
 
     /// The next batch (its index, its inputs), if it may be generated now.
-    pub fn next_batch(&mut self) -> Option<(u64, Batch)> {
+    pub(crate) fn next_batch(&mut self) -> Option<(u64, Batch)> {
         if self.end.is_some() || self.turn_is_over() {
             return None;
         }
@@ -359,7 +359,7 @@ impl Lane {
 
     /// Counts and records a batch that came back. Batches may come back in any order; the generator
     /// hears of each when the batch [`LAG`] after it is generated, never earlier.
-    pub fn complete(
+    pub(crate) fn complete(
         &mut self,
         index: u64,
         inputs: Vec<ConcreteInput>,
@@ -409,7 +409,7 @@ impl Lane {
         Ok(())
     }
 
-    pub fn summary(&self) -> ApiSummary {
+    pub(crate) fn summary(&self) -> ApiSummary {
         if let Some(fuzzed) = &self.restored.fuzzed {
             // The inputs ran in another process, which knows more than their outcomes.
             return ApiSummary {
@@ -441,13 +441,13 @@ impl Lane {
     }
 
     /// What the rejections of a batch that came back and waits ask for.
-    pub fn wishes(&self, index: u64) -> Vec<(u64, Vec<Wish>)> {
+    pub(crate) fn wishes(&self, index: u64) -> Vec<(u64, Vec<Wish>)> {
         let settled = self.settled.get(&index);
         settled.map_or_else(Vec::new, |settled| settled.wishes.clone())
     }
 
     /// Blocks that guide, of a batch that came back and waits, by the number of their input.
-    pub fn blocks(&self, index: u64) -> Vec<(u64, Vec<Block>)> {
+    pub(crate) fn blocks(&self, index: u64) -> Vec<(u64, Vec<Block>)> {
         let reached = self.settled.get(&index).map(|settled| &settled.reached);
         let each = |one: &Reached| (one.input.number, one.blocks.clone());
         reached.map_or_else(Vec::new, |reached| reached.iter().map(each).collect())
@@ -466,17 +466,17 @@ impl Lane {
     }
 
     /// Reasons for rejection that were met since this was last asked.
-    pub fn tell_rejections(&mut self) -> BatchRejections {
+    pub(crate) fn tell_rejections(&mut self) -> BatchRejections {
         self.rejections.tell()
     }
 
     /// How many distinct things the inputs so far have shown.
-    pub fn reached(&self) -> BehaviourCounts {
+    pub(crate) fn reached(&self) -> BehaviourCounts {
         self.behaviour.counts(self.rejections.len())
     }
 
     /// Ends the records of the API.
-    pub fn close(mut self) -> Result<(), StoreError> {
+    pub(crate) fn close(mut self) -> Result<(), StoreError> {
         // What came back last was not heard of: nothing more was generated.
         while self.settle() {}
         self.flush_corpus()?;

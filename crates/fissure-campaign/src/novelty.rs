@@ -10,13 +10,13 @@ const KINDS_KEPT: usize = 1 << 16;
 
 /// Counts how often each kind of input was chosen.
 #[derive(Debug, Default)]
-pub struct Novelty {
+pub(crate) struct Novelty {
     chosen: HashMap<u64, u32>,
 }
 
 impl Novelty {
     /// How often inputs of this kind were chosen before.
-    pub fn times_chosen(&self, kind: u64) -> u32 {
+    pub(crate) fn times_chosen(&self, kind: u64) -> u32 {
         let unknown = if self.chosen.len() < KINDS_KEPT {
             0
         } else {
@@ -25,7 +25,7 @@ impl Novelty {
         self.chosen.get(&kind).copied().unwrap_or(unknown)
     }
 
-    pub fn choose(&mut self, kind: u64) {
+    pub(crate) fn choose(&mut self, kind: u64) {
         if self.chosen.len() < KINDS_KEPT || self.chosen.contains_key(&kind) {
             *self.chosen.entry(kind).or_default() += 1;
         }
@@ -35,7 +35,7 @@ impl Novelty {
 /// The kind of an input: which parameters are given, and of each its type, the rank and the rough
 /// size of its dimensions, the rough size of its number, its word. Two inputs of one kind most
 /// likely take the same path through the library.
-pub fn kind(input: &ConcreteInput) -> u64 {
+pub(crate) fn kind(input: &ConcreteInput) -> u64 {
     // Fixed keys: the same kind in every run.
     let mut hasher = DefaultHasher::new();
     let layer = input.layer_arguments.iter().flatten();

@@ -186,7 +186,7 @@ impl Record {
 }
 
 /// The letter of an outcome in [`Record::Batch`].
-pub fn letter(kind: OutcomeKind) -> char {
+pub(crate) fn letter(kind: OutcomeKind) -> char {
     match kind {
         OutcomeKind::Accepted => 'a',
         OutcomeKind::Rejected => 'r',

@@ -28,7 +28,7 @@ impl BatchRejections {
 }
 
 #[derive(Default)]
-pub struct Rejections {
+pub(crate) struct Rejections {
     /// Reason, number of inputs, and how many of them the log does not tell yet.
     reasons: Vec<(String, u64, u64)>,
     positions: HashMap<String, usize>,
@@ -38,7 +38,7 @@ pub struct Rejections {
 
 impl Rejections {
     /// With the reasons of an earlier process, whose batches are yet to be counted.
-    pub fn known(reasons: Vec<String>) -> Rejections {
+    pub(crate) fn known(reasons: Vec<String>) -> Rejections {
         let positions = reasons.iter().cloned().zip(0..).collect();
         Rejections {
             told: reasons.len(),
@@ -47,7 +47,7 @@ impl Rejections {
         }
     }
 
-    pub fn count(&mut self, class: &str, message: &str) {
+    pub(crate) fn count(&mut self, class: &str, message: &str) {
         let first_line = message.lines().next().unwrap_or("");
         let reason = fissure_triage::mask(&format!("{class}: {first_line}"));
         let at = match self.positions.get(&reason) {
@@ -65,7 +65,7 @@ impl Rejections {
     }
 
     /// Counts a batch of an earlier process.
-    pub fn restore(&mut self, counts: &[(usize, u64)]) {
+    pub(crate) fn restore(&mut self, counts: &[(usize, u64)]) {
         for (at, inputs) in counts {
             // A log that was written otherwise names none that is not there.
             if let Some(reason) = self.reasons.get_mut(*at) {
@@ -75,7 +75,7 @@ impl Rejections {
     }
 
     /// What was counted since this was last asked, for the log.
-    pub fn tell(&mut self) -> BatchRejections {
+    pub(crate) fn tell(&mut self) -> BatchRejections {
         let new = &self.reasons[self.told..];
         let new = new.iter().map(|(reason, ..)| reason.clone()).collect();
         self.told = self.reasons.len();
@@ -89,13 +89,13 @@ impl Rejections {
     }
 
     /// How many distinct ones were met.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let met = self.reasons.iter().filter(|(_, inputs, _)| *inputs > 0);
         met.count()
     }
 
     /// The commonest first.
-    pub fn sorted(&self) -> Vec<(String, u64)> {
+    pub(crate) fn sorted(&self) -> Vec<(String, u64)> {
         let met = self.reasons.iter().filter(|(_, inputs, _)| *inputs > 0);
         let mut sorted: Vec<(String, u64)> = met
             .map(|(reason, inputs, _)| (reason.clone(), *inputs))

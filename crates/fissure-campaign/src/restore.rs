@@ -16,7 +16,7 @@ use crate::{ApiSummary, EndReason, OracleTally};
 
 /// What of a run need not be done again.
 #[derive(Debug, Default)]
-pub struct Restored {
+pub(crate) struct Restored {
     lanes: BTreeMap<usize, RestoredLane>,
     /// Findings and notes that are written: API, id, whether it is a note.
     pub found: Vec<(usize, String, bool)>,
@@ -31,7 +31,7 @@ pub struct Restored {
 
 /// What of one API need not be done again.
 #[derive(Debug, Default)]
-pub struct RestoredLane {
+pub(crate) struct RestoredLane {
     /// Outcomes of batches that came back, by index.
     pub batches: BTreeMap<u64, RestoredBatch>,
     /// What the oracles have looked at.
@@ -53,7 +53,7 @@ pub struct RestoredLane {
 }
 
 #[derive(Clone, Debug)]
-pub struct RestoredBatch {
+pub(crate) struct RestoredBatch {
     pub first: u64,
     pub outcomes: Vec<OutcomeKind>,
     pub busy: f64,
@@ -70,7 +70,7 @@ pub struct RestoredBatch {
 
 /// A batch of inputs that the oracles have looked at.
 #[derive(Debug)]
-pub struct RestoredJudged {
+pub(crate) struct RestoredJudged {
     pub numbers: Vec<u64>,
     asked: bool,
     pub oracles: BTreeMap<String, OracleTally>,
@@ -107,12 +107,12 @@ impl RestoredBatch {
 
 impl RestoredLane {
     /// Time it had been under way.
-    pub fn spent(&self) -> Duration {
+    pub(crate) fn spent(&self) -> Duration {
         Duration::try_from_secs_f64(self.spent).unwrap_or(Duration::ZERO)
     }
 
     /// Forgets batches that were cut short.
-    pub fn keep_whole(&mut self, max_inputs: Option<u64>) {
+    pub(crate) fn keep_whole(&mut self, max_inputs: Option<u64>) {
         self.batches.retain(|index, batch| {
             let left = max_inputs.map_or(u64::MAX, |max| max.saturating_sub(batch.first));
             batch.outcomes.len() as u64 == batch_len(*index).min(left)
@@ -137,14 +137,14 @@ impl RestoredLane {
     }
 
     /// Whether the outcome of this input is known.
-    pub fn holds(&self, number: u64) -> bool {
+    pub(crate) fn holds(&self, number: u64) -> bool {
         self.batches.values().any(|batch| batch.holds(number))
     }
 }
 
 impl Restored {
     /// Reads the log of a run folder.
-    pub fn read(folder: &Path) -> io::Result<Restored> {
+    pub(crate) fn read(folder: &Path) -> io::Result<Restored> {
         let (records, damage) = read_events_and_damage(folder)?;
         Ok(Restored {
             damage,
@@ -285,12 +285,12 @@ impl Restored {
     }
 
     /// The batch from which on an API's inputs were made of learned rules.
-    pub fn rules_from(&self, at: usize) -> Option<u64> {
+    pub(crate) fn rules_from(&self, at: usize) -> Option<u64> {
         self.lanes.get(&at)?.rules_from
     }
 
     /// What is known of an API; to be asked once.
-    pub fn take(&mut self, at: usize) -> RestoredLane {
+    pub(crate) fn take(&mut self, at: usize) -> RestoredLane {
         self.lanes.remove(&at).unwrap_or_default()
     }
 }

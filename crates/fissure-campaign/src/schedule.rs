@@ -7,14 +7,14 @@
 
 /// Batches of one API that may be under way at once. Large enough to keep eight workers busy on a
 /// single API, small enough for feedback to arrive early.
-pub const LAG: u64 = 8;
+pub(crate) const LAG: u64 = 8;
 
 const FIRST: u64 = 8;
 const LARGEST: u64 = 256;
 
 /// Number of inputs in batch `index`: small at first, so that feedback comes early, then doubling
 /// every [`LAG`] batches up to a size at which the cost of a batch no longer shows.
-pub fn batch_len(index: u64) -> u64 {
+pub(crate) fn batch_len(index: u64) -> u64 {
     let doublings = (index / LAG).min(16);
     (FIRST << doublings).min(LARGEST)
 }

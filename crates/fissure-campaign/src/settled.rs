@@ -13,14 +13,14 @@ const READ: usize = 24;
 /// What the generator is told of a batch: number and whether it was accepted, of every input, and
 /// what rejections ask; and what guides by coverage.
 #[derive(Default)]
-pub struct Outcomes {
+pub(crate) struct Outcomes {
     pub accepted: Vec<(u64, bool)>,
     pub wishes: Vec<(u64, Vec<Wish>)>,
     pub reached: Vec<Reached>,
 }
 
 /// What came back of a batch and waits for its turn in the sequence.
-pub struct Settled {
+pub(crate) struct Settled {
     /// Number and whether it was accepted, of every input.
     pub outcomes: Vec<(u64, bool)>,
     /// Inputs of the batch.
@@ -38,7 +38,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    pub fn with_capacity(inputs: usize) -> Self {
+    pub(crate) fn with_capacity(inputs: usize) -> Self {
         Settled {
             outcomes: Vec::with_capacity(inputs),
             calls: 0,
@@ -51,7 +51,7 @@ impl Settled {
     }
 
     /// Reads a rejection for what it asks.
-    pub fn read(&mut self, input: &ConcreteInput, message: &str) {
+    pub(crate) fn read(&mut self, input: &ConcreteInput, message: &str) {
         if self.wishes.len() == READ {
             return;
         }
@@ -65,7 +65,13 @@ impl Settled {
     }
 
     /// Adds the next input of the batch; an accepted one is kept if it may be judged.
-    pub fn add(&mut self, api: &Api, input: ConcreteInput, kind: OutcomeKind, judging: bool) {
+    pub(crate) fn add(
+        &mut self,
+        api: &Api,
+        input: ConcreteInput,
+        kind: OutcomeKind,
+        judging: bool,
+    ) {
         let accepted = matches!(kind, OutcomeKind::Accepted | OutcomeKind::Nan);
         self.outcomes.push((input.number, accepted));
         self.calls += 1;

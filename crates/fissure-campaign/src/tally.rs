@@ -202,11 +202,16 @@ mod seconds {
 
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub fn serialize<S: Serializer>(value: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        value: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(value.as_secs_f64())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
         Duration::try_from_secs_f64(f64::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
@@ -220,11 +225,16 @@ mod counts_by_name {
 
     type Counts = [u64; OutcomeKind::ALL.len()];
 
-    pub fn serialize<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        counts: &Counts,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.collect_map(OutcomeKind::ALL.into_iter().zip(counts))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Counts, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Counts, D::Error> {
         let named = BTreeMap::<OutcomeKind, u64>::deserialize(deserializer)?;
         Ok(OutcomeKind::ALL.map(|kind| named.get(&kind).copied().unwrap_or(0)))
     }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 /// Inputs of the first turn: all that is generated before feedback steers anything.
-pub const FIRST_INPUTS: u64 = 64;
+pub(crate) const FIRST_INPUTS: u64 = 64;
 /// Bounds of the first turn's time, which ends that of an API whose calls are slow.
 const LEAST_FIRST: Duration = Duration::from_millis(40);
 const MOST_FIRST: Duration = Duration::from_secs(3);
@@ -14,7 +14,7 @@ const MOST_FIRST: Duration = Duration::from_secs(3);
 const STALE: u32 = 4;
 
 #[derive(Debug)]
-pub struct Turn {
+pub(crate) struct Turn {
     weight: f64,
     /// Inputs after which it is over; later turns have no such limit.
     inputs: Option<u64>,
@@ -29,7 +29,7 @@ pub struct Turn {
 
 impl Turn {
     /// The first turn; `share` is what is there for it when all get the same.
-    pub fn first(weight: f64, share: Duration) -> Turn {
+    pub(crate) fn first(weight: f64, share: Duration) -> Turn {
         Turn {
             weight,
             inputs: Some(FIRST_INPUTS),
@@ -42,34 +42,34 @@ impl Turn {
     }
 
     /// Looks at the API's clock and at the inputs generated: a turn that is over stays over.
-    pub fn follow(&mut self, elapsed: Duration, inputs: u64) -> bool {
+    pub(crate) fn follow(&mut self, elapsed: Duration, inputs: u64) -> bool {
         self.over |= elapsed.saturating_sub(self.began) >= self.time;
         self.over |= self.inputs.is_some_and(|most| inputs >= most);
         self.over
     }
 
     /// The rest is for a later turn.
-    pub fn cut_short(&mut self) {
+    pub(crate) fn cut_short(&mut self) {
         self.over = true;
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.over
     }
 
     /// Did the last turn show nothing that was not met before?
-    pub fn is_stale(&self) -> bool {
+    pub(crate) fn is_stale(&self) -> bool {
         self.stale
     }
 
     /// `news` grows with everything not met before.
-    pub fn end(&mut self, news: usize) {
+    pub(crate) fn end(&mut self, news: usize) {
         self.stale = news <= self.news;
         self.news = news;
     }
 
     /// Begins the next, which has this length where something new comes.
-    pub fn begin(&mut self, elapsed: Duration, full: Duration) {
+    pub(crate) fn begin(&mut self, elapsed: Duration, full: Duration) {
         self.began = elapsed;
         self.over = false;
         self.inputs = None;

@@ -72,7 +72,7 @@ impl fmt::Display for Kind {
 
 /// One difference between two runs of one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     pub kind: Kind,
     /// Without numbers of this one input: differences of one API, kind and detail are one behaviour.
     pub detail: String,
@@ -111,7 +111,7 @@ pub struct Behaviour {
 
 /// The same change in several APIs becomes one behaviour of the one with the shortest name. Numbers of one API
 /// (values, speed, memory, accuracy, crashes) stay by themselves: their causes differ.
-pub fn fold(behaviours: Vec<Behaviour>) -> Vec<Behaviour> {
+pub(crate) fn fold(behaviours: Vec<Behaviour>) -> Vec<Behaviour> {
     let mut groups: BTreeMap<(Kind, String, usize), Vec<Behaviour>> = BTreeMap::new();
     for (at, one) in behaviours.into_iter().enumerate() {
         let shared = matches!(

@@ -9,7 +9,7 @@ use crate::observation::{Leaf, OBSERVE, Observation, answer};
 const SHOWN: usize = 90;
 
 /// What differs, if anything does.
-pub fn difference(before: &Execution, after: &Execution) -> Option<Change> {
+pub(crate) fn difference(before: &Execution, after: &Execution) -> Option<Change> {
     let ends = (end(&before.outcome), end(&after.outcome));
     match (&before.outcome, &after.outcome) {
         // It cannot even be asked.
@@ -103,7 +103,7 @@ fn plain_end(execution: &Execution) -> String {
 }
 
 /// What one version did, in a line.
-pub fn shown(execution: &Execution) -> String {
+pub(crate) fn shown(execution: &Execution) -> String {
     match &execution.outcome {
         Outcome::Accepted { .. } => answer::<Observation>(execution, OBSERVE)
             .and_then(|it| {
@@ -121,7 +121,7 @@ pub fn shown(execution: &Execution) -> String {
 }
 
 /// What differs in two results.
-pub fn results(before: &Observation, after: &Observation) -> Option<Change> {
+pub(crate) fn results(before: &Observation, after: &Observation) -> Option<Change> {
     if before.structure != after.structure {
         return Some(change(
             Kind::Structure,
@@ -285,14 +285,14 @@ fn values(before: &Leaf, after: &Leaf) -> Option<Change> {
 
 /// How far two numbers of a type may be apart: `torch.testing`'s tolerances.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bound {
+pub(crate) struct Bound {
     pub relative: f64,
     pub absolute: f64,
     pub largest: f64,
 }
 
 impl Bound {
-    pub fn of(dtype: &str) -> Bound {
+    pub(crate) fn of(dtype: &str) -> Bound {
         let (relative, absolute, largest) = match dtype {
             "float64" | "complex128" => (1e-7, 1e-7, f64::MAX),
             "float16" | "complex32" => (1e-3, 1e-5, 65504.0),
@@ -308,14 +308,14 @@ impl Bound {
         }
     }
 
-    pub fn holds(self, first: f64, second: f64) -> bool {
+    pub(crate) fn holds(self, first: f64, second: f64) -> bool {
         first == second || (first - second).abs() <= self.absolute + self.relative * second.abs()
     }
 }
 
 /// How two lists of numbers differ, and at which places; `None` within the bound. Of complex numbers only
 /// that one is infinite or not a number is compared, not in which part.
-pub fn unequal(
+pub(crate) fn unequal(
     first: &[f64],
     second: &[f64],
     bound: Bound,

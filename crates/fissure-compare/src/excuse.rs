@@ -19,7 +19,7 @@ const REPRESENTABLE: f64 = 1.0 / 16.0;
 const FACTOR: f64 = 3.0;
 
 /// What is left of a change when both versions were asked closely; `None`: it is explained.
-pub fn judged(mut change: Change, before: &Execution, after: &Execution) -> Option<Change> {
+pub(crate) fn judged(mut change: Change, before: &Execution, after: &Execution) -> Option<Change> {
     if change.kind != Kind::Values || change.path.starts_with("argument ") {
         return Some(change);
     }

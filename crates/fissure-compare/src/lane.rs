@@ -23,7 +23,7 @@ const ENDED: u32 = 12;
 const ROUNDS: usize = 3;
 
 /// Both versions, and what their workers are asked.
-pub struct Sides {
+pub(crate) struct Sides {
     pub before: Side,
     pub after: Side,
     /// Held alone by who measures, together by everybody else.
@@ -36,7 +36,7 @@ pub struct Sides {
 type Both = Vec<(Execution, Execution)>;
 
 impl Sides {
-    pub fn new(before: Side, after: Side) -> Sides {
+    pub(crate) fn new(before: Side, after: Side) -> Sides {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Sides {
             before,
@@ -70,14 +70,14 @@ impl Sides {
     }
 
     /// For making inputs small.
-    pub fn closely(&self, apis: &Apis, inputs: &[ConcreteInput]) -> Both {
+    pub(crate) fn closely(&self, apis: &Apis, inputs: &[ConcreteInput]) -> Both {
         self.run(apis, &self.closely, inputs)
     }
 }
 
 /// The API in each version: its name may be another.
 #[derive(Clone, Debug)]
-pub struct Apis {
+pub(crate) struct Apis {
     pub before: Arc<Api>,
     pub after: Arc<Api>,
 }
@@ -94,7 +94,7 @@ struct Tracked {
     confirmed: Option<(Change, ConcreteInput)>,
 }
 
-pub struct Lane {
+pub(crate) struct Lane {
     pub apis: Apis,
     inputs: Inputs,
     next: u64,
@@ -108,11 +108,11 @@ pub struct Lane {
 }
 
 impl Lane {
-    pub fn drawn(apis: Apis, generator: Box<Generator>, max_inputs: u64) -> Lane {
+    pub(crate) fn drawn(apis: Apis, generator: Box<Generator>, max_inputs: u64) -> Lane {
         Lane::new(apis, Inputs::Drawn(generator), max_inputs)
     }
 
-    pub fn saved(apis: Apis, inputs: Vec<ConcreteInput>) -> Lane {
+    pub(crate) fn saved(apis: Apis, inputs: Vec<ConcreteInput>) -> Lane {
         Lane::new(apis, Inputs::Saved(inputs.into()), u64::MAX)
     }
 
@@ -134,12 +134,12 @@ impl Lane {
         }
     }
 
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.done
     }
 
     /// Runs up to `count` further inputs; says what was found for the first time.
-    pub fn turn(&mut self, sides: &Sides, count: u64) -> Vec<Behaviour> {
+    pub(crate) fn turn(&mut self, sides: &Sides, count: u64) -> Vec<Behaviour> {
         let inputs = self.draw(count);
         if inputs.is_empty() {
             self.done = true;
@@ -258,7 +258,7 @@ impl Lane {
     }
 
     /// Time and memory of the input that took longest.
-    pub fn measure(&mut self, sides: &Sides) -> Vec<Behaviour> {
+    pub(crate) fn measure(&mut self, sides: &Sides) -> Vec<Behaviour> {
         let Some((_, input)) = self.longest.take() else {
             return Vec::new();
         };
@@ -286,7 +286,7 @@ impl Lane {
     }
 
     /// Everything that was confirmed.
-    pub fn behaviours(&self) -> Vec<Behaviour> {
+    pub(crate) fn behaviours(&self) -> Vec<Behaviour> {
         let mut found: BTreeMap<(Kind, String), Behaviour> = BTreeMap::new();
         for tracked in self.tracked.values() {
             let Some((change, input)) = &tracked.confirmed else {
@@ -335,7 +335,7 @@ fn has_dimension(input: &ConcreteInput) -> bool {
 }
 
 /// The call in one line, as the script makes it.
-pub fn call_text(api: &Api, input: &ConcreteInput) -> String {
+pub(crate) fn call_text(api: &Api, input: &ConcreteInput) -> String {
     let script = fissure_triage::script_for_input(api, input);
     let body = script.split("def call():\n").nth(1).unwrap_or_default();
     let body = body.split("\n\nprint(call())").next().unwrap_or_default();

@@ -7,13 +7,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// Names of the modules, as a batch names oracles.
-pub const OBSERVE: &str = "observe";
-pub const CLOSELY: &str = "observe-closely";
-pub const MEASURE: &str = "measure";
+pub(crate) const OBSERVE: &str = "observe";
+pub(crate) const CLOSELY: &str = "observe-closely";
+pub(crate) const MEASURE: &str = "measure";
 
 /// A result and its parts.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Observation {
+pub(crate) struct Observation {
     /// Containers: `tuple(*, *)`.
     pub structure: String,
     pub leaves: Vec<Leaf>,
@@ -27,7 +27,7 @@ pub struct Observation {
 
 /// One tensor or plain value.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Leaf {
+pub(crate) struct Leaf {
     pub path: String,
     #[serde(rename = "type")]
     pub type_name: String,
@@ -43,7 +43,7 @@ pub struct Leaf {
 
 impl Leaf {
     /// Elements with rounding; empty where there are none.
-    pub fn floats(&self) -> Vec<f64> {
+    pub(crate) fn floats(&self) -> Vec<f64> {
         match self.kind.as_deref() {
             Some("float" | "complex") => words(self.elements.as_deref())
                 .into_iter()
@@ -53,7 +53,7 @@ impl Leaf {
         }
     }
 
-    pub fn integers(&self) -> Vec<i64> {
+    pub(crate) fn integers(&self) -> Vec<i64> {
         match self.kind.as_deref() {
             Some("integer") => words(self.elements.as_deref())
                 .into_iter()
@@ -63,7 +63,7 @@ impl Leaf {
         }
     }
 
-    pub fn is_complex(&self) -> bool {
+    pub(crate) fn is_complex(&self) -> bool {
         self.kind.as_deref() == Some("complex")
     }
 }
@@ -77,7 +77,7 @@ fn words(text: Option<&str>) -> Vec<[u8; 8]> {
 
 /// What decides whether a difference is rounding.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct CloseLook {
+pub(crate) struct CloseLook {
     /// The result in `float64`.
     pub wide: Option<Observation>,
     /// Results for inputs moved in their last digits.
@@ -92,7 +92,7 @@ pub struct CloseLook {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Of one call as it is.
     pub nanoseconds: Option<u64>,
     pub longer: Option<Longer>,
@@ -102,13 +102,13 @@ pub struct Measured {
 
 /// The call with a first dimension so many times as long.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Longer {
+pub(crate) struct Longer {
     pub factor: u64,
     pub nanoseconds: u64,
 }
 
 /// What one of the modules said of an execution; `None` when it did not come to it.
-pub fn answer<T: DeserializeOwned>(execution: &Execution, module: &str) -> Option<T> {
+pub(crate) fn answer<T: DeserializeOwned>(execution: &Execution, module: &str) -> Option<T> {
     let report = execution.reports.iter().find(|it| it.oracle == module)?;
     serde_json::from_str(&report.observed).ok()
 }

@@ -17,7 +17,7 @@ use crate::lane::{Apis, Sides, call_text};
 const ORACLE: &str = "compare";
 
 /// Makes the input of a behaviour small, as far as the time allows.
-pub fn make_small(sides: &Sides, apis: &Apis, behaviour: &mut Behaviour, time: Duration) {
+pub(crate) fn make_small(sides: &Sides, apis: &Apis, behaviour: &mut Behaviour, time: Duration) {
     let Some(input) = behaviour.input.clone() else {
         return;
     };

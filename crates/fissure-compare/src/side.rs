@@ -24,7 +24,7 @@ struct Asked {
 
 type Waiting = Arc<Mutex<HashMap<u64, Asked>>>;
 
-pub struct Side {
+pub(crate) struct Side {
     pool: Pool,
     next: AtomicU64,
     waiting: Waiting,
@@ -32,7 +32,7 @@ pub struct Side {
 }
 
 impl Side {
-    pub fn start(options: PoolOptions) -> Result<Side, ExecuteError> {
+    pub(crate) fn start(options: PoolOptions) -> Result<Side, ExecuteError> {
         let pool = Pool::start(options)?;
         let waiting = Waiting::default();
         let router = std::thread::spawn({
@@ -48,12 +48,12 @@ impl Side {
         })
     }
 
-    pub fn pool(&self) -> &Pool {
+    pub(crate) fn pool(&self) -> &Pool {
         &self.pool
     }
 
     /// Hands inputs over; their executions come in one piece, fewer than inputs when the pool ended.
-    pub fn submit(
+    pub(crate) fn submit(
         &self,
         api: &Arc<Api>,
         modules: &Arc<[String]>,
@@ -80,7 +80,7 @@ impl Side {
     }
 
     /// Ends all processes.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         let Side {
             pool,
             router,

@@ -16,7 +16,7 @@ const LEAST_LONGER: u64 = 1_000_000;
 const LEAST_BYTES: f64 = (8 << 20) as f64;
 
 /// What changed by rounds of measurements, taken in turn; `None` when any of them does not show it.
-pub fn changes(rounds: &[(Execution, Execution)]) -> Vec<Change> {
+pub(crate) fn changes(rounds: &[(Execution, Execution)]) -> Vec<Change> {
     let measured: Vec<(Measured, Measured)> = (rounds.iter())
         .filter_map(|(before, after)| Some((answer(before, MEASURE)?, answer(after, MEASURE)?)))
         .collect();

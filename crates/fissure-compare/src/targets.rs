@@ -11,7 +11,7 @@ use fissure_model::{Api, Dtype, Signature, Spec};
 const TENSOR_BYTES: u64 = 1 << 20;
 
 /// What can be called, or why not.
-pub enum Prepared {
+pub(crate) enum Prepared {
     Ready(Arc<Api>, Box<Generator>),
     /// The first version does not have it.
     New,
@@ -19,7 +19,7 @@ pub enum Prepared {
 }
 
 /// The generator of an API.
-pub fn prepare(pool: &Pool, spec: &Spec, dtypes: &[Dtype], seed: u64) -> Prepared {
+pub(crate) fn prepare(pool: &Pool, spec: &Spec, dtypes: &[Dtype], seed: u64) -> Prepared {
     let signature = match pool.describe(&spec.api.path) {
         Ok(signature) => signature,
         Err(error) => return Prepared::LeftOut(format!("failed to {error}")),
@@ -68,7 +68,7 @@ fn discovered(pool: &Pool, spec: &Spec, signature: &Signature) -> Option<(Spec, 
 }
 
 /// Is the name there?
-pub fn is_there(pool: &Pool, path: &str) -> bool {
+pub(crate) fn is_there(pool: &Pool, path: &str) -> bool {
     // A library that cannot answer is asked again by the call itself.
     pool.describe(path).is_ok_and(|it| it.missing.is_none())
 }

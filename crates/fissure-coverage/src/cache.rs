@@ -15,7 +15,7 @@ fn file(folder: &Path, build_id: &str) -> PathBuf {
 }
 
 /// `None` when nothing is kept, or what is kept cannot be understood: it is then found anew.
-pub fn load(folder: &Path, build_id: &str) -> Option<(Vec<Function>, Vec<u32>)> {
+pub(crate) fn load(folder: &Path, build_id: &str) -> Option<(Vec<Function>, Vec<u32>)> {
     let bytes = fs::read(file(folder, build_id)).ok()?;
     let rest = bytes.strip_prefix(MAGIC)?;
     let mut words = rest
@@ -40,7 +40,7 @@ pub fn load(folder: &Path, build_id: &str) -> Option<(Vec<Function>, Vec<u32>)> 
     Some((functions, words.collect()))
 }
 
-pub fn save(
+pub(crate) fn save(
     folder: &Path,
     build_id: &str,
     functions: &[Function],

@@ -7,7 +7,7 @@ use crate::image::{Function, Segment};
 /// Block starts of all functions, sorted. A function with bytes that are no instruction has only its
 /// entry: where its instructions begin is not known, and a byte written into the middle of one would
 /// change what the library does.
-pub fn block_starts(data: &[u8], segments: &[Segment], functions: &[Function]) -> Vec<u32> {
+pub(crate) fn block_starts(data: &[u8], segments: &[Segment], functions: &[Function]) -> Vec<u32> {
     let mut blocks = Vec::with_capacity(functions.len() * 16);
     let mut own = Vec::new();
     for function in functions {

@@ -56,12 +56,12 @@ impl Image {
 }
 
 /// The name of a function as people write it, without what the linker added.
-pub fn readable(symbol: &str) -> String {
+pub(crate) fn readable(symbol: &str) -> String {
     function_name(symbol)
 }
 
 /// `at::native` of `at::native::add`; the module's own name for C functions.
-pub fn namespace(name: &str) -> Option<&str> {
+pub(crate) fn namespace(name: &str) -> Option<&str> {
     let plain = name.split('{').next().unwrap_or(name);
     let plain = plain.trim_end_matches("::");
     let parts: Vec<usize> = plain.match_indices("::").map(|(at, _)| at).collect();

@@ -46,7 +46,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    pub fn of(finished: &Finished) -> Self {
+    pub(crate) fn of(finished: &Finished) -> Self {
         let interrupted = finished.status.is_some_and(|status| {
             [status.signal(), status.code().map(|code| code - 128)].contains(&Some(libc::SIGINT))
         });
@@ -74,7 +74,11 @@ impl Failure {
         }
     }
 
-    pub fn into_error(self, requirement: String, python_version: String) -> EnvironmentError {
+    pub(crate) fn into_error(
+        self,
+        requirement: String,
+        python_version: String,
+    ) -> EnvironmentError {
         match self {
             Self::Network(output) | Self::Unreachable(output) => EnvironmentError::Network {
                 requirement,

@@ -51,7 +51,7 @@ pub(crate) enum Installer {
 }
 
 impl Installer {
-    pub fn describe(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match self {
             Self::Uv { version, .. } => version.clone(),
             Self::Pip => "pip".to_owned(),
@@ -59,7 +59,7 @@ impl Installer {
     }
 
     /// uv, if `program` is one that runs.
-    pub fn uv(surroundings: &Surroundings, program: PathBuf) -> Option<Self> {
+    pub(crate) fn uv(surroundings: &Surroundings, program: PathBuf) -> Option<Self> {
         let mut command = surroundings.command(&program);
         command.arg("--version");
         let finished = process::run(command, QUESTION_LIMIT, &mut |_| ()).ok()?;
@@ -73,7 +73,7 @@ impl Installer {
     }
 
     /// Makes an empty virtual environment.
-    pub fn create(
+    pub(crate) fn create(
         &self,
         work: &Work<'_>,
         base: &Interpreter,
@@ -113,7 +113,7 @@ impl Installer {
     }
 
     /// Installs packages into a virtual environment made by [`Self::create`].
-    pub fn install(
+    pub(crate) fn install(
         &self,
         work: &Work<'_>,
         python: &Path,
@@ -146,7 +146,7 @@ impl Installer {
     }
 
     /// The newest version on the index that a requirement allows for this interpreter.
-    pub fn newest(
+    pub(crate) fn newest(
         &self,
         work: &Work<'_>,
         base: &Interpreter,
@@ -198,7 +198,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
-    pub fn command(&self, program: &Path) -> Command {
+    pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = self.surroundings.command(program);
         for name in MISLEADING {
             command.env_remove(name);
@@ -221,7 +221,7 @@ impl Work<'_> {
         command
     }
 
-    pub fn pip(&self, python: &Path) -> Command {
+    pub(crate) fn pip(&self, python: &Path) -> Command {
         let mut command = self.command(python);
         command.args(["-m", "pip", "--no-input", "--disable-pip-version-check"]);
         if self.surroundings.variable("PIP_DEFAULT_TIMEOUT").is_none() {
@@ -230,7 +230,7 @@ impl Work<'_> {
         command
     }
 
-    pub fn run(
+    pub(crate) fn run(
         &self,
         command: Command,
         progress: &mut dyn FnMut(Progress),

@@ -34,7 +34,7 @@ pub fn active(surroundings: &Surroundings) -> Option<(&'static str, PathBuf)> {
 }
 
 /// The interpreter of the virtual environment `.venv` in the folder that the user stands in.
-pub fn beside(surroundings: &Surroundings) -> Option<PathBuf> {
+pub(crate) fn beside(surroundings: &Surroundings) -> Option<PathBuf> {
     let python = surroundings.folder.as_ref()?.join(".venv/bin/python");
     python.exists().then_some(python)
 }

@@ -311,7 +311,7 @@ mod tests {
         // `spawn` comes back before the kernel shows the new program's arguments in `/proc`.
         let mut said = [0; 8];
         let output = child.stdout.as_mut().unwrap();
-        std::io::Read::read_exact(output, &mut said).unwrap();
+        io::Read::read_exact(output, &mut said).unwrap();
         let refused = store.remove("a");
         child.kill().unwrap();
         child.wait().unwrap();

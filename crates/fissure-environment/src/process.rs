@@ -35,12 +35,12 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    pub fn success(&self) -> bool {
+    pub(crate) fn success(&self) -> bool {
         self.status.is_some_and(|status| status.success())
     }
 
     /// The last lines for an error message, indented.
-    pub fn tail(&self, count: usize) -> String {
+    pub(crate) fn tail(&self, count: usize) -> String {
         let said: Vec<&String> = self.lines.iter().filter(|l| !l.trim().is_empty()).collect();
         let mut shown: Vec<String> = said[said.len().saturating_sub(count)..]
             .iter()

@@ -13,7 +13,7 @@ use crate::fault::Guarded;
 
 /// What the other side may do with the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub(crate) enum Access {
     /// Map it to read.
     Read,
     /// Map it to read and write.
@@ -22,7 +22,7 @@ pub enum Access {
 
 /// A mapped memory file. Lives only as long as processes that have it.
 #[derive(Debug)]
-pub struct Arena {
+pub(crate) struct Arena {
     // Let go of first: the range must not be guarded any more when it is unmapped.
     guard: Guarded,
     file: OwnedFd,
@@ -30,7 +30,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    pub fn new(name: &str, bytes: usize, access: Access) -> Result<Arena, ExecuteError> {
+    pub(crate) fn new(name: &str, bytes: usize, access: Access) -> Result<Arena, ExecuteError> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = rustix::fs::memfd_create(name, flags)
             .map_err(ExecuteError::system("create shared memory"))?;
@@ -45,24 +45,24 @@ impl Arena {
         Ok(Arena { guard, file, map })
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.map.len()
     }
 
-    pub fn bytes_mut(&mut self) -> &mut [u8] {
+    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.map
     }
 
-    pub fn pointer(&self) -> *const u8 {
+    pub(crate) fn pointer(&self) -> *const u8 {
         self.map.as_ptr()
     }
 
-    pub fn file(&self) -> BorrowedFd<'_> {
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
     /// Memory was taken away from under the mapping: what is in it now nobody shares.
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.guard.is_lost()
     }
 }

@@ -11,7 +11,7 @@ const FRUITLESS: u32 = 5;
 
 /// What follows from a stop.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Blame {
+pub(crate) enum Blame {
     /// The input that the journal names has this outcome.
     Input(Outcome),
     /// Nobody is to blame yet: the next worker tries the same input.
@@ -23,14 +23,14 @@ pub enum Blame {
 
 /// Remembers, over the inputs of one arena, who was given a second chance.
 #[derive(Debug, Default)]
-pub struct Court {
+pub(crate) struct Court {
     pardoned: Option<usize>,
     fruitless: u32,
 }
 
 impl Court {
     /// `running`: the input that the journal names after the worker has ended.
-    pub fn judge(&mut self, stop: Stop, running: Option<usize>) -> Blame {
+    pub(crate) fn judge(&mut self, stop: Stop, running: Option<usize>) -> Blame {
         let outcome = match stop {
             Stop::Finished(_) | Stop::Unreached => return Blame::Nobody,
             Stop::Cancelled => return Blame::Cancelled,
@@ -66,7 +66,7 @@ impl Court {
 
     /// The verdict on the one input of a message about which the journal lies: how its worker
     /// stopped, whatever the journal says.
-    pub fn judge_alone(&mut self, stop: Stop, input: usize) -> Blame {
+    pub(crate) fn judge_alone(&mut self, stop: Stop, input: usize) -> Blame {
         let stop = match stop {
             Stop::Finished(_) => return Blame::Input(Outcome::Corruption),
             Stop::TimedOut(_) => Stop::TimedOut(Some(input)),

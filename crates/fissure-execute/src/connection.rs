@@ -22,7 +22,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// What a worker is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Task {
+pub(crate) enum Task {
     Run,
     Describe,
     /// Run a finding's own script as a fresh interpreter would.
@@ -31,7 +31,7 @@ pub enum Task {
 
 /// A request for a new worker.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct ForkRequest<'a> {
+pub(crate) struct ForkRequest<'a> {
     pub task: Task,
     /// Where the worker runs.
     pub folder: &'a Path,
@@ -42,7 +42,7 @@ pub struct ForkRequest<'a> {
 }
 
 impl<'a> ForkRequest<'a> {
-    pub fn new(task: Task, folder: &'a Path, confine_signals: bool, slot: usize) -> Self {
+    pub(crate) fn new(task: Task, folder: &'a Path, confine_signals: bool, slot: usize) -> Self {
         ForkRequest {
             task,
             folder,
@@ -62,7 +62,7 @@ enum Report {
 }
 
 #[derive(Debug, thiserror::Error)]
-pub enum ForkError {
+pub(crate) enum ForkError {
     /// Gone, or it does not answer.
     #[error("the zygote is gone")]
     ZygoteLost,
@@ -72,7 +72,7 @@ pub enum ForkError {
 
 /// The socket of one slot to one zygote, with the reports that nobody has asked for yet.
 #[derive(Debug)]
-pub struct Connection {
+pub(crate) struct Connection {
     socket: Socket,
     /// Which zygote: the first is 1.
     pub generation: u64,
@@ -88,7 +88,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(socket: Socket, generation: u64, zygote: &Zygote) -> Connection {
+    pub(crate) fn new(socket: Socket, generation: u64, zygote: &Zygote) -> Connection {
         Connection {
             socket,
             generation,
@@ -102,7 +102,7 @@ impl Connection {
     }
 
     /// Asks for a worker; [`Connection::forked`] gets the answer.
-    pub fn request(
+    pub(crate) fn request(
         &mut self,
         request: ForkRequest<'_>,
         descriptors: &[BorrowedFd<'_>],
@@ -116,7 +116,7 @@ impl Connection {
     }
 
     /// The process number of the worker that was asked for first and not yet claimed.
-    pub fn forked(&mut self) -> Result<i32, ForkError> {
+    pub(crate) fn forked(&mut self) -> Result<i32, ForkError> {
         let deadline = Instant::now() + ANSWER_TIMEOUT;
         while self.answers.is_empty() {
             if !self.wait(deadline) {
@@ -129,13 +129,13 @@ impl Connection {
     }
 
     /// How a worker ended, if it has. Told once.
-    pub fn take_end(&mut self, pid: i32) -> Option<ExitStatus> {
+    pub(crate) fn take_end(&mut self, pid: i32) -> Option<ExitStatus> {
         self.hear();
         self.ended.remove(&pid)
     }
 
     /// Waits for the end of a worker.
-    pub fn wait_end(&mut self, pid: i32, timeout: Duration) -> Option<ExitStatus> {
+    pub(crate) fn wait_end(&mut self, pid: i32, timeout: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + timeout;
         loop {
             if let Some(status) = self.take_end(pid) {
@@ -148,12 +148,12 @@ impl Connection {
     }
 
     /// The other side is closed: the zygote is dead.
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.lost
     }
 
     /// Takes all waiting reports.
-    pub fn hear(&mut self) {
+    pub(crate) fn hear(&mut self) {
         while !self.lost {
             match self.socket.receive() {
                 Ok(Some(message)) => self.note(&message),

@@ -58,7 +58,7 @@ pub struct Hit {
 
 /// A mapping of executable code, as the zygote sees it.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Mapping {
+pub(crate) struct Mapping {
     path: PathBuf,
     begin: u64,
     end: u64,
@@ -75,7 +75,7 @@ struct Loaded {
 
 /// The library's code in one zygote, and the lists of its slots.
 #[derive(Debug)]
-pub struct Armed {
+pub(crate) struct Armed {
     loaded: Vec<Loaded>,
     pub modules: Vec<ModuleRecord>,
     lists: Arena,
@@ -110,7 +110,7 @@ fn is_wanted(path: &Path, extra_path: &[PathBuf]) -> bool {
 
 impl Armed {
     /// Finds the blocks of the library's files and has the zygote arm them.
-    pub fn new(
+    pub(crate) fn new(
         main: &Socket,
         mappings: Vec<Mapping>,
         options: &CoverageOptions,
@@ -215,7 +215,7 @@ impl Armed {
 
     /// What the worker of a slot has noted behind the first `seen` entries, with the number of
     /// the journal's input each was noted with; and how many entries there are now.
-    pub fn noted(&self, slot: usize, seen: usize) -> (Vec<(u16, u32, u64)>, usize) {
+    pub(crate) fn noted(&self, slot: usize, seen: usize) -> (Vec<(u16, u32, u64)>, usize) {
         let count = self.word(slot, 0).load(Ordering::Acquire) as usize;
         let count = count.min(CAPACITY);
         let mut hits = Vec::new();
@@ -237,7 +237,7 @@ impl Armed {
     }
 
     /// Forgets what a slot's worker has noted: the next one begins anew.
-    pub fn clear(&self, slot: usize) {
+    pub(crate) fn clear(&self, slot: usize) {
         self.word(slot, 0).store(0, Ordering::Release);
         self.settle(slot, 0);
     }
@@ -287,7 +287,7 @@ fn memory_file(bytes: &[u8]) -> Result<OwnedFd, ExecuteError> {
 
 /// What one slot knows of its worker's list.
 #[derive(Debug, Default)]
-pub struct SlotCoverage {
+pub(crate) struct SlotCoverage {
     armed: Option<Arc<Armed>>,
     slot: usize,
     arming: Arming,
@@ -302,7 +302,7 @@ pub struct SlotCoverage {
 }
 
 impl SlotCoverage {
-    pub fn new(slot: usize, arming: Arming) -> Self {
+    pub(crate) fn new(slot: usize, arming: Arming) -> Self {
         SlotCoverage {
             slot,
             arming,
@@ -311,7 +311,7 @@ impl SlotCoverage {
     }
 
     /// A new worker runs, forked from the zygote that `armed` is of.
-    pub fn begin_worker(&mut self, armed: Option<Arc<Armed>>) {
+    pub(crate) fn begin_worker(&mut self, armed: Option<Arc<Armed>>) {
         if let Some(armed) = &armed {
             armed.clear(self.slot);
         }
@@ -322,7 +322,7 @@ impl SlotCoverage {
     }
 
     /// Must the worker arm again what it has run? `batch` is `None` for one of oracles.
-    pub fn begin_message(&mut self, path: &str, batch: Option<u64>) -> bool {
+    pub(crate) fn begin_message(&mut self, path: &str, batch: Option<u64>) -> bool {
         let Some(armed) = &self.armed else {
             return false;
         };
@@ -343,7 +343,7 @@ impl SlotCoverage {
     }
 
     /// Hits since the last time. `first` is the position in the batch of the arena's first input.
-    pub fn take(&mut self, first: usize, hits: &mut Vec<Hit>) {
+    pub(crate) fn take(&mut self, first: usize, hits: &mut Vec<Hit>) {
         let Some(armed) = &self.armed else { return };
         let (noted, count) = armed.noted(self.slot, self.seen);
         // A number that is none comes from a target that wrote where it should not.

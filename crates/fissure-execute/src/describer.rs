@@ -15,7 +15,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const ATTEMPTS: usize = 2;
 
 /// Forked when first needed, replaced when a question ended it.
-pub struct Describer {
+pub(crate) struct Describer {
     connection: Option<Connection>,
     worker: Option<Worker>,
     /// Every worker gets shared memory; this one never looks at it.
@@ -25,7 +25,7 @@ pub struct Describer {
 }
 
 impl Describer {
-    pub fn new() -> Result<Describer, ExecuteError> {
+    pub(crate) fn new() -> Result<Describer, ExecuteError> {
         Ok(Describer {
             connection: None,
             worker: None,
@@ -34,7 +34,11 @@ impl Describer {
         })
     }
 
-    pub fn describe(&mut self, shared: &Shared, path: &str) -> Result<Signature, ExecuteError> {
+    pub(crate) fn describe(
+        &mut self,
+        shared: &Shared,
+        path: &str,
+    ) -> Result<Signature, ExecuteError> {
         let answer = self.ask(shared, path)?;
         serde_json::from_slice(&answer).map_err(|error| ExecuteError::Describe {
             path: path.to_owned(),
@@ -43,7 +47,7 @@ impl Describer {
     }
 
     /// The worker's answer to a question, as it is (`describe.py` has the questions).
-    pub fn ask(&mut self, shared: &Shared, question: &str) -> Result<Vec<u8>, ExecuteError> {
+    pub(crate) fn ask(&mut self, shared: &Shared, question: &str) -> Result<Vec<u8>, ExecuteError> {
         let failed = |reason: String| ExecuteError::Describe {
             path: question.to_owned(),
             reason,
@@ -101,7 +105,7 @@ impl Describer {
         Ok((self.worker.insert(worker), connection))
     }
 
-    pub fn retire(&mut self) {
+    pub(crate) fn retire(&mut self) {
         if let (Some(mut worker), Some(connection)) = (self.worker.take(), &mut self.connection)
             && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
         {

@@ -33,7 +33,7 @@ const DICT: i128 = 10;
 
 /// The encoded beginning of a batch. Buffers are kept from one batch to the next.
 #[derive(Debug, Default)]
-pub struct Encoder {
+pub(crate) struct Encoder {
     elements: Vec<u8>,
     objects: Marshal,
     /// Where each object begins in `objects`.
@@ -43,7 +43,7 @@ pub struct Encoder {
 impl Encoder {
     /// Encodes inputs until the next one does not fit `capacity` or `most` are in; at least one.
     /// Returns how many are in.
-    pub fn fill(&mut self, inputs: &[ConcreteInput], capacity: usize, most: usize) -> usize {
+    pub(crate) fn fill(&mut self, inputs: &[ConcreteInput], capacity: usize, most: usize) -> usize {
         self.elements.clear();
         self.objects.bytes.clear();
         self.starts.clear();
@@ -62,17 +62,17 @@ impl Encoder {
     }
 
     /// Bytes of an arena that holds what is encoded.
-    pub fn needed(&self) -> usize {
+    pub(crate) fn needed(&self) -> usize {
         self.table() + 8 * self.starts.len()
     }
 
     /// Where the table of objects begins: after the elements and the objects.
-    pub fn table(&self) -> usize {
+    pub(crate) fn table(&self) -> usize {
         (self.elements.len() + self.objects.bytes.len()).next_multiple_of(8)
     }
 
     /// Writes everything into an arena of at least [`Encoder::needed`] bytes.
-    pub fn write(&self, arena: &mut [u8]) {
+    pub(crate) fn write(&self, arena: &mut [u8]) {
         let objects = self.elements.len();
         let end = objects + self.objects.bytes.len();
         arena[..objects].copy_from_slice(&self.elements);

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Marks every process below a pool or a script run, so that all of them can be found again.
-pub const MARKER: &str = "FISSURE_RUN";
+pub(crate) const MARKER: &str = "FISSURE_RUN";
 
 /// One computing thread per worker: the pool is what runs in parallel.
 const ONE_THREAD: [&str; 6] = [
@@ -124,7 +124,7 @@ const SECRET_NAMES: [&str; 8] = [
 ];
 
 /// A value for the marker that no other run has.
-pub fn new_marker() -> String {
+pub(crate) fn new_marker() -> String {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
     let count = COUNTER.fetch_add(1, Ordering::Relaxed);
     // A clock before 1970 still leaves process number and counter.
@@ -135,12 +135,12 @@ pub fn new_marker() -> String {
 }
 
 /// The marker as it stands in an environment.
-pub fn marker_variable(marker: &str) -> String {
+pub(crate) fn marker_variable(marker: &str) -> String {
     format!("{MARKER}={marker}")
 }
 
 /// Makes the folders of a target below `scratch` and returns the current one, absolute.
-pub fn make_folders(scratch: &Path) -> io::Result<PathBuf> {
+pub(crate) fn make_folders(scratch: &Path) -> io::Result<PathBuf> {
     let scratch = std::path::absolute(scratch)?;
     fs::create_dir_all(&scratch)?;
     let open = Folder::open(&scratch)?;
@@ -152,7 +152,7 @@ pub fn make_folders(scratch: &Path) -> io::Result<PathBuf> {
 }
 
 /// Sets the environment of a target whose folders are below `scratch` (see [`make_folders`]).
-pub fn set_environment(
+pub(crate) fn set_environment(
     command: &mut Command,
     scratch: &Path,
     extra_path: &[PathBuf],

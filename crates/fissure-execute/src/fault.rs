@@ -31,13 +31,13 @@ static USED: AtomicUsize = AtomicUsize::new(0);
 
 /// A range of memory whose loss is survived, as long as this value lives.
 #[derive(Debug)]
-pub struct Guarded {
+pub(crate) struct Guarded {
     /// `None`: all places are taken, and the loss of this range ends the program as ever.
     place: Option<usize>,
 }
 
 impl Guarded {
-    pub fn new(start: *const u8, length: usize) -> Guarded {
+    pub(crate) fn new(start: *const u8, length: usize) -> Guarded {
         install();
         let place = PLACES.iter().position(|place| {
             let taken = place.start.compare_exchange(
@@ -56,7 +56,7 @@ impl Guarded {
         Guarded { place }
     }
 
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.place
             .is_some_and(|place| PLACES[place].lost.load(Ordering::Acquire))
     }

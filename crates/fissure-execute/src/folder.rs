@@ -17,16 +17,16 @@ const OWN: RawMode = 0o700;
 
 /// A folder that stays the same whatever happens to its name.
 #[derive(Debug)]
-pub struct Folder(OwnedFd);
+pub(crate) struct Folder(OwnedFd);
 
 impl Folder {
-    pub fn open(path: &Path) -> io::Result<Folder> {
+    pub(crate) fn open(path: &Path) -> io::Result<Folder> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Folder(rustix::fs::open(path, flags, Mode::empty())?))
     }
 
     /// The folder with this name in it, made anew if there is none or something else.
-    pub fn below(&self, name: &str) -> io::Result<Folder> {
+    pub(crate) fn below(&self, name: &str) -> io::Result<Folder> {
         let name = CString::new(name)?;
         if let Ok(folder) = open_below(self.0.as_fd(), &name) {
             return Ok(Folder(folder));
@@ -37,7 +37,7 @@ impl Folder {
     }
 
     /// Removes what has this name, with everything in it.
-    pub fn remove(&self, name: &str) -> io::Result<()> {
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         Ok(remove(self.0.as_fd(), &CString::new(name)?)?)
     }
 }

@@ -12,7 +12,7 @@ const QUESTION: &str = "import sys; sys.stdout.write('%d %d %s' % (sys.version_i
 
 /// The interpreter itself behind a path that may lead to it through wrapper scripts. These look
 /// for their files below HOME, which a target does not have.
-pub fn find(python: &Path) -> Result<PathBuf, ExecuteError> {
+pub(crate) fn find(python: &Path) -> Result<PathBuf, ExecuteError> {
     let output = Command::new(python)
         .args(["-c", QUESTION])
         .stdin(Stdio::null())

@@ -33,7 +33,7 @@ const PULSE: usize = 5;
 const MARKS: [usize; 3] = [6, 7, (TEXT_START + TEXT_BYTES) / 8];
 
 /// Inputs that one message to a worker can cover.
-pub const SLOTS: usize = 4096;
+pub(crate) const SLOTS: usize = 4096;
 const TEXT_START: usize = 8 * (HEADER_WORDS + 2 * SLOTS);
 const TEXT_BYTES: usize = 1 << 20;
 
@@ -45,15 +45,15 @@ const NOT_BUILT: u64 = 5;
 
 /// Why what a journal says cannot be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lie(pub &'static str);
+pub(crate) struct Lie(pub &'static str);
 
 #[derive(Debug)]
-pub struct Journal {
+pub(crate) struct Journal {
     memory: Arena,
 }
 
 impl Journal {
-    pub fn new() -> Result<Journal, ExecuteError> {
+    pub(crate) fn new() -> Result<Journal, ExecuteError> {
         Ok(Journal {
             memory: Arena::new(
                 "fissure-journal",
@@ -63,17 +63,17 @@ impl Journal {
         })
     }
 
-    pub fn file(&self) -> BorrowedFd<'_> {
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.memory.file()
     }
 
     /// The memory is gone: it has to be made anew.
-    pub fn is_lost(&self) -> bool {
+    pub(crate) fn is_lost(&self) -> bool {
         self.memory.is_lost()
     }
 
     /// Before the message `sequence`, which covers inputs `start..end`; no worker may be running.
-    pub fn clear(&self, sequence: u64, start: usize, end: usize) {
+    pub(crate) fn clear(&self, sequence: u64, start: usize, end: usize) {
         for mark in MARKS {
             self.word(mark)
                 .store(mark_value(sequence, mark), Ordering::Relaxed);
@@ -90,7 +90,7 @@ impl Journal {
     }
 
     /// The input that runs, or is being cleaned up after.
-    pub fn current(&self) -> Option<usize> {
+    pub(crate) fn current(&self) -> Option<usize> {
         match self.word(CURRENT).load(Ordering::Acquire) {
             0 => None,
             current => Some(current as usize - 1),
@@ -98,7 +98,7 @@ impl Journal {
     }
 
     /// How long the current input has been running. Python's `perf_counter` is the monotonic clock.
-    pub fn running_for(&self) -> Duration {
+    pub(crate) fn running_for(&self) -> Duration {
         let now = rustix::time::clock_gettime(ClockId::Monotonic);
         let now = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
         let began = self.word(BEGAN).load(Ordering::Acquire);
@@ -106,19 +106,19 @@ impl Journal {
     }
 
     /// Counts the calls that oracles make for the current input.
-    pub fn pulse(&self) -> u64 {
+    pub(crate) fn pulse(&self) -> u64 {
         self.word(PULSE).load(Ordering::Acquire)
     }
 
     /// If the message `sequence` is finished: the first of its inputs that did not run.
-    pub fn finished(&self, sequence: u64) -> Option<usize> {
+    pub(crate) fn finished(&self, sequence: u64) -> Option<usize> {
         (self.word(FINISHED).load(Ordering::Acquire) == sequence)
             .then(|| self.word(NEXT).load(Ordering::Acquire) as usize)
     }
 
     /// Whether what stands here of the message `sequence` about inputs `start..end` can be true,
     /// now that the worker has stopped: when it has `finished`, the first input that did not run.
-    pub fn check(
+    pub(crate) fn check(
         &self,
         sequence: u64,
         start: usize,
@@ -160,7 +160,7 @@ impl Journal {
     }
 
     /// The stored result of an input.
-    pub fn result(&self, index: usize) -> Option<(Outcome, Duration)> {
+    pub(crate) fn result(&self, index: usize) -> Option<(Outcome, Duration)> {
         let word = self.word(HEADER_WORDS + index).load(Ordering::Acquire);
         let outcome = match word & 15 {
             ACCEPTED => Outcome::Accepted { nan: false },
@@ -174,7 +174,7 @@ impl Journal {
     }
 
     /// What oracles said of an input, so far if they are still at it.
-    pub fn judged(&self, index: usize) -> Option<Judged> {
+    pub(crate) fn judged(&self, index: usize) -> Option<Judged> {
         // A target that scribbled over the journal spoils its own reports, nothing else.
         serde_json::from_slice(&self.input_text(index)).ok()
     }

@@ -6,7 +6,7 @@ use fissure_model::{Execution, OracleCost, Outcome, Report};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
-pub struct Judged {
+pub(crate) struct Judged {
     reports: Vec<Report>,
     /// Oracle and nanoseconds, in the order in which they ran.
     costs: Vec<(String, u64)>,
@@ -19,7 +19,7 @@ pub struct Judged {
 impl Judged {
     /// Adds everything to the execution of the input. If its process ended, the last of its reports
     /// is the announced one.
-    pub fn add_to(self, execution: &mut Execution) {
+    pub(crate) fn add_to(self, execution: &mut Execution) {
         execution.reports = self.reports;
         let costs = self
             .costs

@@ -4,20 +4,20 @@
 
 /// Appends objects to a byte buffer.
 #[derive(Debug, Default)]
-pub struct Marshal {
+pub(crate) struct Marshal {
     pub bytes: Vec<u8>,
 }
 
 impl Marshal {
-    pub fn none(&mut self) {
+    pub(crate) fn none(&mut self) {
         self.bytes.push(b'N');
     }
 
-    pub fn boolean(&mut self, value: bool) {
+    pub(crate) fn boolean(&mut self, value: bool) {
         self.bytes.push(if value { b'T' } else { b'F' });
     }
 
-    pub fn integer(&mut self, value: i128) {
+    pub(crate) fn integer(&mut self, value: i128) {
         if let Ok(small) = i32::try_from(value) {
             self.bytes.push(b'i');
             self.bytes.extend_from_slice(&small.to_le_bytes());
@@ -40,23 +40,23 @@ impl Marshal {
         }
     }
 
-    pub fn float(&mut self, value: f64) {
+    pub(crate) fn float(&mut self, value: f64) {
         self.bytes.push(b'g');
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    pub fn complex(&mut self, re: f64, im: f64) {
+    pub(crate) fn complex(&mut self, re: f64, im: f64) {
         self.bytes.push(b'y');
         self.bytes.extend_from_slice(&re.to_le_bytes());
         self.bytes.extend_from_slice(&im.to_le_bytes());
     }
 
-    pub fn text(&mut self, value: &str) {
+    pub(crate) fn text(&mut self, value: &str) {
         self.text_tagged(value, b'z');
     }
 
     /// A name that Python keeps once, so that keyword arguments are matched by address.
-    pub fn name(&mut self, value: &str) {
+    pub(crate) fn name(&mut self, value: &str) {
         self.text_tagged(value, b'Z');
     }
 
@@ -74,20 +74,20 @@ impl Marshal {
         self.bytes.extend_from_slice(value.as_bytes());
     }
 
-    pub fn binary(&mut self, value: &[u8]) {
+    pub(crate) fn binary(&mut self, value: &[u8]) {
         self.bytes.push(b's');
         self.length(value.len());
         self.bytes.extend_from_slice(value);
     }
 
     /// `items` objects must follow.
-    pub fn list(&mut self, items: usize) {
+    pub(crate) fn list(&mut self, items: usize) {
         self.bytes.push(b'[');
         self.length(items);
     }
 
     /// `items` objects must follow.
-    pub fn tuple(&mut self, items: usize) {
+    pub(crate) fn tuple(&mut self, items: usize) {
         match u8::try_from(items) {
             Ok(short) => self.bytes.extend_from_slice(&[b')', short]),
             Err(_) => {
@@ -98,11 +98,11 @@ impl Marshal {
     }
 
     /// Pairs of objects must follow, then [`Marshal::end_dict`].
-    pub fn dict(&mut self) {
+    pub(crate) fn dict(&mut self) {
         self.bytes.push(b'{');
     }
 
-    pub fn end_dict(&mut self) {
+    pub(crate) fn end_dict(&mut self) {
         self.bytes.push(b'0');
     }
 

@@ -15,7 +15,7 @@ const READS: usize = 16;
 
 /// The reading end of a pipe with the end of what came through it.
 #[derive(Debug)]
-pub struct Output {
+pub(crate) struct Output {
     pipe: OwnedFd,
     kept: Vec<u8>,
     /// Something was thrown away.
@@ -24,7 +24,7 @@ pub struct Output {
 
 impl Output {
     /// The output and the end to write to.
-    pub fn new() -> Result<(Output, OwnedFd), ExecuteError> {
+    pub(crate) fn new() -> Result<(Output, OwnedFd), ExecuteError> {
         let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
             .map_err(ExecuteError::system("create a pipe"))?;
         rustix::fs::fcntl_setfl(&reader, OFlags::NONBLOCK)
@@ -40,7 +40,7 @@ impl Output {
     }
 
     /// Reads what is there. False when every writer has closed.
-    pub fn drain(&mut self) -> bool {
+    pub(crate) fn drain(&mut self) -> bool {
         let mut buffer = [0; 64 * 1024];
         for _ in 0..READS {
             match rustix::io::read(&self.pipe, &mut buffer) {
@@ -67,13 +67,13 @@ impl Output {
         }
     }
 
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.kept.clear();
         self.cut = false;
     }
 
     /// The end of the output as text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let start = self.kept.len().saturating_sub(KEPT);
         let text = String::from_utf8_lossy(&self.kept[start..]);
         if self.cut || start > 0 {

@@ -114,7 +114,7 @@ impl Spares {
 }
 
 /// The number of a spare slot, for as long as it is in use.
-pub struct SpareSlot {
+pub(crate) struct SpareSlot {
     home: Arc<Home>,
     number: usize,
 }
@@ -131,23 +131,23 @@ impl SpareSlot {
         })
     }
 
-    pub fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.number
     }
 
-    pub fn scratch(&self) -> &Path {
+    pub(crate) fn scratch(&self) -> &Path {
         &self.home.scratch
     }
 
-    pub fn confines_signals(&self) -> bool {
+    pub(crate) fn confines_signals(&self) -> bool {
         self.home.options.sandbox.confine_writes
     }
 
-    pub fn connect(&self, stale: Option<u64>) -> Result<Connection, ExecuteError> {
+    pub(crate) fn connect(&self, stale: Option<u64>) -> Result<Connection, ExecuteError> {
         self.home.connect(self.number, stale)
     }
 
-    pub fn keep(&self, connection: Connection) {
+    pub(crate) fn keep(&self, connection: Connection) {
         self.home.keep(self.number, connection);
     }
 }
@@ -166,7 +166,7 @@ enum Place {
 }
 
 /// What slots have in common.
-pub struct Shared {
+pub(crate) struct Shared {
     home: Arc<Home>,
     pub options: PoolOptions,
     pub scratch: PathBuf,
@@ -184,41 +184,45 @@ pub struct Shared {
 impl Shared {
     /// The socket of `slot`. If the zygote with the number `stale` is still the present one, it is
     /// replaced.
-    pub fn connect(&self, slot: usize, stale: Option<u64>) -> Result<Connection, ExecuteError> {
+    pub(crate) fn connect(
+        &self,
+        slot: usize,
+        stale: Option<u64>,
+    ) -> Result<Connection, ExecuteError> {
         self.home.connect(slot, stale)
     }
 
     /// Takes the socket of a slot that ends, for whoever comes after it.
-    pub fn keep(&self, slot: usize, connection: Connection) {
+    pub(crate) fn keep(&self, slot: usize, connection: Connection) {
         self.home.keep(slot, connection);
     }
 
     /// The slot of whoever answers questions.
-    pub fn describer(&self) -> usize {
+    pub(crate) fn describer(&self) -> usize {
         self.home.options.workers
     }
 
-    pub fn count(&self, change: impl FnOnce(&mut PoolStatistics)) {
+    pub(crate) fn count(&self, change: impl FnOnce(&mut PoolStatistics)) {
         change(&mut lock(&self.statistics));
     }
 
     /// Says what a slot does now.
-    pub fn set_busy(&self, slot: usize, busy: Option<Busy>) {
+    pub(crate) fn set_busy(&self, slot: usize, busy: Option<Busy>) {
         if let Some(place) = lock(&self.busy).get_mut(slot - self.first) {
             *place = busy;
         }
     }
 
-    pub fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    pub fn cancelled(&self) -> &AtomicBool {
+    pub(crate) fn cancelled(&self) -> &AtomicBool {
         &self.cancelled
     }
 
     /// Remembers the first reason for which the pool cannot go on, and stops it.
-    pub fn fail(&self, error: ExecuteError) {
+    pub(crate) fn fail(&self, error: ExecuteError) {
         lock(&self.failure).get_or_insert(error);
         self.cancelled.store(true, Ordering::Relaxed);
     }

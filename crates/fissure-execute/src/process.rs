@@ -29,7 +29,7 @@ impl ExitStatus {
 }
 
 /// Kills a process and its whole group; one that is gone already is what was wanted.
-pub fn kill_group(pid: i32) {
+pub(crate) fn kill_group(pid: i32) {
     if let Some(pid) = Pid::from_raw(pid) {
         // The only errors are "no such process" and "not yours any more".
         let _ = kill_process_group(pid, Signal::KILL);
@@ -38,7 +38,7 @@ pub fn kill_group(pid: i32) {
 }
 
 /// Sends a signal to a process that may be gone already.
-pub fn signal(pid: i32, signal: Signal) {
+pub(crate) fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         let _ = kill_process(pid, signal);
     }
@@ -46,7 +46,7 @@ pub fn signal(pid: i32, signal: Signal) {
 
 /// Resident bytes of a process; `None` when there is no such process, 0 for one that has ended and
 /// was not yet reaped.
-pub fn resident(pid: i32) -> Option<u64> {
+pub(crate) fn resident(pid: i32) -> Option<u64> {
     let mut text = String::new();
     fs::File::open(format!("/proc/{pid}/statm"))
         .ok()?
@@ -57,7 +57,7 @@ pub fn resident(pid: i32) -> Option<u64> {
 }
 
 /// Resident bytes of a process and of its children and their children.
-pub fn resident_with_children(pid: i32) -> Option<u64> {
+pub(crate) fn resident_with_children(pid: i32) -> Option<u64> {
     let mut total = resident(pid)?;
     let mut open = children(pid);
     // A bound instead of a search without end: a fork bomb grows while we look.
@@ -81,7 +81,7 @@ fn children(pid: i32) -> Vec<i32> {
 
 /// Kills every process that has `marker` (`NAME=value`) in the environment it was started with:
 /// also those that left their group and lost their parent.
-pub fn kill_marked(marker: &str) {
+pub(crate) fn kill_marked(marker: &str) {
     // A process that is about to become another program shows no environment for a moment, and one
     // that forks is faster than one look: so look until there was nothing to find for a while.
     let mut quiet = 0;

@@ -65,14 +65,14 @@ impl Confinement {
 
 /// Tells what was achieved, after the process was started.
 #[derive(Debug)]
-pub struct Pending {
+pub(crate) struct Pending {
     reader: OwnedFd,
     writer: OwnedFd,
 }
 
 impl Pending {
     /// To be called once the command was spawned.
-    pub fn report(self) -> SandboxReport {
+    pub(crate) fn report(self) -> SandboxReport {
         drop(self.writer);
         let mut byte = [0];
         // Nothing comes when the child died before exec; the spawn failed then anyway.
@@ -85,7 +85,7 @@ impl Pending {
 
 /// Prepares `command`: own session, limits, sandbox; `inherited` descriptors stay open in it under
 /// their numbers.
-pub fn prepare(
+pub(crate) fn prepare(
     command: &mut Command,
     confinement: &Confinement,
     inherited: &[RawFd],

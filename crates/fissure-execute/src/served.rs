@@ -12,7 +12,7 @@ const PATIENCE: usize = 24;
 
 /// What the worker of a slot has run.
 #[derive(Default)]
-pub struct Served {
+pub(crate) struct Served {
     last: Option<Arc<Api>>,
     others: bool,
     /// Inputs that an API, by its path, has rejected in this worker since it accepted one.
@@ -22,20 +22,20 @@ pub struct Served {
 }
 
 impl Served {
-    pub fn begin_worker(&mut self) {
+    pub(crate) fn begin_worker(&mut self) {
         self.last = None;
         self.others = false;
         self.rejected.clear();
     }
 
-    pub fn note(&mut self, api: &Arc<Api>) {
+    pub(crate) fn note(&mut self, api: &Arc<Api>) {
         let last = self.last.replace(Arc::clone(api));
         self.others |= last.is_some_and(|last| last.path != api.path);
     }
 
     /// Whether a batch ought to run again in a worker of its own: its API accepts nothing any more,
     /// other APIs have been there before, and a worker of its own was not tried.
-    pub fn is_suspect(&mut self, api: &Api, executions: &[Execution]) -> bool {
+    pub(crate) fn is_suspect(&mut self, api: &Api, executions: &[Execution]) -> bool {
         if self.rejecting.contains(&api.path) {
             return false;
         }
@@ -49,7 +49,7 @@ impl Served {
     }
 
     /// What a batch that was suspect came to in a worker of its own.
-    pub fn look_again(&mut self, api: &Api, executions: &[Execution]) {
+    pub(crate) fn look_again(&mut self, api: &Api, executions: &[Execution]) {
         if all_rejected(executions) {
             self.rejecting.insert(api.path.clone());
         }

@@ -48,7 +48,7 @@ enum Doubt {
     NothingRan,
 }
 
-pub struct Slot {
+pub(crate) struct Slot {
     number: usize,
     shared: Arc<Shared>,
     events: Sender<Event>,
@@ -70,7 +70,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    pub fn new(
+    pub(crate) fn new(
         number: usize,
         shared: Arc<Shared>,
         events: Sender<Event>,
@@ -101,7 +101,7 @@ impl Slot {
     }
 
     /// Takes batches until there will be no more.
-    pub fn serve(mut self, queue: &Receiver<Batch>) {
+    pub(crate) fn serve(mut self, queue: &Receiver<Batch>) {
         while let Ok(batch) = queue.recv() {
             let begin = Instant::now();
             self.shared.set_busy(

@@ -13,11 +13,11 @@ use rustix::net::{
 
 /// One end of a pair.
 #[derive(Debug)]
-pub struct Socket(OwnedFd);
+pub(crate) struct Socket(OwnedFd);
 
 impl Socket {
     /// Our end and the one to give away.
-    pub fn pair() -> io::Result<(Socket, OwnedFd)> {
+    pub(crate) fn pair() -> io::Result<(Socket, OwnedFd)> {
         let (ours, theirs) = rustix::net::socketpair(
             AddressFamily::UNIX,
             SocketType::SEQPACKET,
@@ -27,7 +27,7 @@ impl Socket {
         Ok((Socket(ours), theirs))
     }
 
-    pub fn send(&self, message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    pub(crate) fn send(&self, message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         if !descriptors.is_empty() {
@@ -42,7 +42,7 @@ impl Socket {
     }
 
     /// A waiting message; `None` when the other end is closed everywhere.
-    pub fn receive(&self) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn receive(&self) -> io::Result<Option<Vec<u8>>> {
         let mut buffer = vec![0; 65536];
         let flags = RecvFlags::DONTWAIT;
         let (length, _) = rustix::net::recv(&self.0, buffer.as_mut_slice(), flags)?;
@@ -51,7 +51,7 @@ impl Socket {
     }
 
     /// Waits for a message; an error of kind `TimedOut` after `timeout`.
-    pub fn receive_within(&self, timeout: Duration) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn receive_within(&self, timeout: Duration) -> io::Result<Option<Vec<u8>>> {
         let deadline = Instant::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -75,7 +75,7 @@ impl AsFd for Socket {
 }
 
 /// Which of the descriptors can be read (or are closed at the other end), after at most `timeout`.
-pub fn wait_readable<const N: usize>(
+pub(crate) fn wait_readable<const N: usize>(
     descriptors: &[BorrowedFd<'_>; N],
     timeout: Duration,
 ) -> io::Result<[bool; N]> {

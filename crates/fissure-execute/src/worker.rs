@@ -35,7 +35,7 @@ const REARM: i128 = 8;
 
 /// The inputs `start..end` of what is in the arena.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'a> {
+pub(crate) struct Message<'a> {
     /// Never 0, never used twice with one journal.
     pub sequence: u64,
     pub start: usize,
@@ -53,7 +53,7 @@ pub struct Message<'a> {
 
 /// Limits of one input, and the way to stop early.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
+pub(crate) struct Limits<'a> {
     pub timeout: Duration,
     /// Resident bytes that a worker has before it does anything.
     pub baseline: u64,
@@ -64,7 +64,7 @@ pub struct Limits<'a> {
 
 /// Why a worker stopped running a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// Everything up to this input is in the journal.
     Finished(usize),
     /// The message did not reach it: nothing ran.
@@ -83,14 +83,14 @@ pub enum Stop {
 
 /// A worker that was asked for and may not be there yet.
 #[derive(Debug)]
-pub struct Requested {
+pub(crate) struct Requested {
     channel: Socket,
     output: Output,
 }
 
 impl Requested {
     /// Asks the zygote for a worker with this arena and this journal.
-    pub fn new(
+    pub(crate) fn new(
         connection: &mut Connection,
         request: ForkRequest<'_>,
         arena: BorrowedFd<'_>,
@@ -103,7 +103,7 @@ impl Requested {
     }
 
     /// Waits until it is there.
-    pub fn claim(self, connection: &mut Connection) -> Result<Worker, ForkError> {
+    pub(crate) fn claim(self, connection: &mut Connection) -> Result<Worker, ForkError> {
         let pid = connection.forked()?;
         Ok(Worker {
             pid,
@@ -117,7 +117,7 @@ impl Requested {
 }
 
 #[derive(Debug)]
-pub struct Worker {
+pub(crate) struct Worker {
     pid: i32,
     channel: Socket,
     /// The worker has closed its end: it can finish what it has, and must then go.
@@ -130,24 +130,24 @@ pub struct Worker {
 
 impl Worker {
     /// Has somebody look when the worker crashes, where that is allowed.
-    pub fn trace(&mut self, traps: Traps) {
+    pub(crate) fn trace(&mut self, traps: Traps) {
         self.tracer = Tracer::attach(self.pid, traps);
     }
 
     /// Native frames of a worker that has ended by a signal, innermost first.
-    pub fn native_frames(&self) -> Vec<String> {
+    pub(crate) fn native_frames(&self) -> Vec<String> {
         let autopsy = self.tracer.as_ref().and_then(Tracer::wait);
         autopsy.map_or_else(Vec::new, |autopsy| autopsy.frames)
     }
 
     /// False when the worker has ended, or cannot be reached any more.
-    pub fn is_ready(&mut self, connection: &mut Connection) -> bool {
+    pub(crate) fn is_ready(&mut self, connection: &mut Connection) -> bool {
         self.ended |= connection.take_end(self.pid).is_some();
         !(self.ended || self.channel_lost || connection.is_lost())
     }
 
     /// Gives the worker a message and watches over it until it stops.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         connection: &mut Connection,
         journal: &Journal,
@@ -212,12 +212,16 @@ impl Worker {
         }
     }
 
-    pub fn pid(&self) -> i32 {
+    pub(crate) fn pid(&self) -> i32 {
         self.pid
     }
 
     /// Waits a little for the end of a worker that gets no messages, and reads what it prints.
-    pub fn wait_for_end(&mut self, connection: &mut Connection, timeout: Duration) -> Option<Stop> {
+    pub(crate) fn wait_for_end(
+        &mut self,
+        connection: &mut Connection,
+        timeout: Duration,
+    ) -> Option<Stop> {
         let stop = self.wait_for_news(connection, timeout)?;
         self.output.drain();
         Some(stop)
@@ -266,7 +270,7 @@ impl Worker {
     }
 
     /// Resident bytes; 0 for a worker that has ended.
-    pub fn resident(&self) -> u64 {
+    pub(crate) fn resident(&self) -> u64 {
         process::resident(self.pid).map_or(0, |bytes| bytes)
     }
 
@@ -287,7 +291,7 @@ impl Worker {
     }
 
     /// Kills the worker with its group, waits for the report, and returns `stop`.
-    pub fn end(&mut self, connection: &mut Connection, stop: Stop) -> Stop {
+    pub(crate) fn end(&mut self, connection: &mut Connection, stop: Stop) -> Stop {
         if self.ended {
             return stop;
         }
@@ -298,7 +302,7 @@ impl Worker {
     }
 
     /// One question to a worker that describes.
-    pub fn ask(
+    pub(crate) fn ask(
         &mut self,
         connection: &mut Connection,
         question: &str,

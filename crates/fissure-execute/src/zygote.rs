@@ -73,7 +73,7 @@ struct Ready {
 
 /// A started zygote. Dropping it ends every process below it.
 #[derive(Debug)]
-pub struct Zygote {
+pub(crate) struct Zygote {
     child: Warded,
     /// Closing it is what ends the zygote, however we end ourselves.
     main: Option<Socket>,
@@ -86,7 +86,7 @@ pub struct Zygote {
 
 impl Zygote {
     /// Starts the interpreter and waits until the library is imported.
-    pub fn start(
+    pub(crate) fn start(
         options: &PoolOptions,
         executable: &Path,
         scratch: &Path,
@@ -240,12 +240,12 @@ impl Zygote {
         }
     }
 
-    pub fn pid(&self) -> i32 {
+    pub(crate) fn pid(&self) -> i32 {
         self.child.pid()
     }
 
     /// The socket of a slot, once.
-    pub fn take_slot(&mut self, slot: usize) -> Option<Socket> {
+    pub(crate) fn take_slot(&mut self, slot: usize) -> Option<Socket> {
         self.slots.get_mut(slot).and_then(Option::take)
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct CallForm {
 }
 
 impl CallForm {
-    pub fn new(file: &RuleFile, signature: Option<&Signature>) -> Self {
+    pub(crate) fn new(file: &RuleFile, signature: Option<&Signature>) -> Self {
         let own = file.params.iter().map(|param| FormParam {
             name: param.declaration.name.clone(),
             place: own_place(param, file, signature),
@@ -53,7 +53,11 @@ impl CallForm {
     /// The call with these values, one for each parameter. What equals its default is left out,
     /// because overloads tell the two apart. `None` when a gap before a positional argument cannot
     /// be filled.
-    pub fn input(&self, values: Vec<AbstractValue>, intent: Intent) -> Option<AbstractInput> {
+    pub(crate) fn input(
+        &self,
+        values: Vec<AbstractValue>,
+        intent: Intent,
+    ) -> Option<AbstractInput> {
         let mut arguments = Vec::new();
         let mut layer_arguments = Vec::new();
         // A gap in the arguments of the function, and of the call on the constructed object.
@@ -97,7 +101,7 @@ impl CallForm {
     }
 
     /// What rules see of a call, with these facts of its tensors' elements.
-    pub fn data(&self, input: &ConcreteInput, facts: FactSet) -> Vec<Datum> {
+    pub(crate) fn data(&self, input: &ConcreteInput, facts: FactSet) -> Vec<Datum> {
         let layer = input.layer_arguments.as_deref().unwrap_or(&[]);
         self.params
             .iter()

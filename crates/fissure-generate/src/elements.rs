@@ -199,7 +199,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    pub fn new(dtype: Dtype, fill: Fill) -> Self {
+    pub(crate) fn new(dtype: Dtype, fill: Fill) -> Self {
         let (least, most) = match dtype.integer_limits() {
             Some((least, most)) => (least as f64, most as f64),
             None => {
@@ -297,7 +297,7 @@ impl Bounds {
     }
 
     /// Writes a number inside the interval such that it is still inside after rounding.
-    pub fn write(&self, number: f64, bytes: &mut Vec<u8>) {
+    pub(crate) fn write(&self, number: f64, bytes: &mut Vec<u8>) {
         let number = number.clamp(self.lower, self.upper);
         let value = if self.dtype.integer_limits().is_some() {
             // The limits of 64-bit types are not exact as floats.
@@ -338,7 +338,7 @@ impl Bounds {
         }
     }
 
-    pub fn extremes(&self) -> (f64, f64) {
+    pub(crate) fn extremes(&self) -> (f64, f64) {
         (self.lower, self.upper)
     }
 }

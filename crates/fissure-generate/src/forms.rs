@@ -31,7 +31,7 @@ pub(crate) struct Forms {
 
 impl Forms {
     /// Overloads that cannot be sampled are left out, unless none can.
-    pub fn new(
+    pub(crate) fn new(
         spec: &Spec,
         signature: Option<&Signature>,
         plan: &PlanOptions,
@@ -81,7 +81,7 @@ impl Forms {
         self.last
     }
 
-    pub fn conform(&mut self, number: u64, random: &mut Random) -> AbstractInput {
+    pub(crate) fn conform(&mut self, number: u64, random: &mut Random) -> AbstractInput {
         let at = self.choose(random);
         if self.overloads.len() > 1 {
             if self.waiting.len() == REMEMBERED {
@@ -92,13 +92,13 @@ impl Forms {
         self.overloads[at].solver.conform(number, random)
     }
 
-    pub fn ignore(&mut self, optional_ratio: f64, random: &mut Random) -> AbstractInput {
+    pub(crate) fn ignore(&mut self, optional_ratio: f64, random: &mut Random) -> AbstractInput {
         let at = self.choose(random);
         self.overloads[at].solver.ignore(optional_ratio, random)
     }
 
     /// The sampler and the checker of an overload that can be broken on purpose.
-    pub fn violable(&mut self, random: &mut Random) -> Option<(&mut Solver, &Checker)> {
+    pub(crate) fn violable(&mut self, random: &mut Random) -> Option<(&mut Solver, &Checker)> {
         let at = self.choose(random);
         let at = if self.overloads[at].solver.can_violate() {
             at
@@ -111,16 +111,16 @@ impl Forms {
     }
 
     /// The checker of the overload that the last input is of.
-    pub fn checker(&self) -> &Checker {
+    pub(crate) fn checker(&self) -> &Checker {
         &self.overloads[self.last].checker
     }
 
-    pub fn forget(&mut self, number: u64) {
+    pub(crate) fn forget(&mut self, number: u64) {
         self.waiting.pop_back_if(|(waiting, _)| *waiting == number);
         self.overloads[self.last].solver.forget(number);
     }
 
-    pub fn observe(&mut self, number: u64, accepted: bool) {
+    pub(crate) fn observe(&mut self, number: u64, accepted: bool) {
         if self.overloads.len() == 1 {
             return self.overloads[0].solver.observe(number, accepted);
         }
@@ -140,7 +140,7 @@ impl Forms {
     }
 
     /// The only sampler, where there is one.
-    pub fn single(&mut self) -> &mut Solver {
+    pub(crate) fn single(&mut self) -> &mut Solver {
         &mut self.overloads[0].solver
     }
 }

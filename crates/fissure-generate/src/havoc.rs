@@ -33,7 +33,7 @@ pub(crate) struct Havoc<'a> {
 
 impl Havoc<'_> {
     /// A changed copy.
-    pub fn changed(&self, kept: &ConcreteInput, random: &mut Random) -> ConcreteInput {
+    pub(crate) fn changed(&self, kept: &ConcreteInput, random: &mut Random) -> ConcreteInput {
         let mut input = kept.clone();
         let changes = match random.below(8) {
             0..=4 => 1,

@@ -36,7 +36,7 @@ impl Record {
 
 impl Proposers {
     /// An input that satisfies both; `None` when none of the proposals does.
-    pub fn common(
+    pub(crate) fn common(
         &mut self,
         number: u64,
         solver: &mut Solver,

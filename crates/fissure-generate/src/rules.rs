@@ -91,7 +91,7 @@ pub(crate) fn read(text: &str, origin: &str) -> Result<RuleFile, RulesError> {
 }
 
 impl RuleSource {
-    pub fn new(
+    pub(crate) fn new(
         file: &RuleFile,
         signature: Option<&Signature>,
         max_tensor_bytes: u64,
@@ -159,7 +159,7 @@ impl RuleSource {
     }
 
     /// From now on only this rule is broken.
-    pub fn break_only(&mut self, name: &str, random: &mut Random) -> Result<(), RulesError> {
+    pub(crate) fn break_only(&mut self, name: &str, random: &mut Random) -> Result<(), RulesError> {
         let Some(wanted) = self.names.iter().position(|known| known == name) else {
             return Err(RulesError::UnknownRule {
                 name: name.to_owned(),
@@ -176,7 +176,7 @@ impl RuleSource {
     }
 
     /// An input that satisfies all rules.
-    pub fn conform(&mut self, number: u64, random: &mut Random) -> ConcreteInput {
+    pub(crate) fn conform(&mut self, number: u64, random: &mut Random) -> ConcreteInput {
         let drawn = self.draw(number, random);
         let fallback = || self.fallback.clone();
         let mut input = drawn
@@ -193,14 +193,14 @@ impl RuleSource {
 
     /// One draw of an input that satisfies all rules; `None` when its elements could not be made
     /// to.
-    pub fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+    pub(crate) fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
         let data = self.conforming.next(random)?;
         let input = self.concrete(number, &data, Intent::Conform, random)?;
         self.allows(&input).then_some(input)
     }
 
     /// An input that breaks one rule and satisfies all others; `None` when no draw does.
-    pub fn break_one(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+    pub(crate) fn break_one(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
         let mut looks = 0;
         for _ in 0..ATTEMPTS {
             let at = self.rule_to_break(looks < LOOKS && random.chance(EXPLORING), random)?;
@@ -253,7 +253,7 @@ impl RuleSource {
     }
 
     /// The arguments have the declared types and satisfy all rules.
-    pub fn allows(&self, input: &ConcreteInput) -> bool {
+    pub(crate) fn allows(&self, input: &ConcreteInput) -> bool {
         let data = self.form.data(input, self.facts);
         let typed = data.iter().zip(&self.declarations);
         typed

@@ -22,7 +22,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub fn new(sampler: RuleSampler) -> Self {
+    pub(crate) fn new(sampler: RuleSampler) -> Self {
         Stream {
             sampler,
             asked: 0,
@@ -32,12 +32,12 @@ impl Stream {
     }
 
     /// The first input, however long it takes to find it.
-    pub fn first(&mut self) -> Option<Vec<Datum>> {
+    pub(crate) fn first(&mut self) -> Option<Vec<Datum>> {
         self.new_input(u64::MAX)
     }
 
     /// The next input, or one that was given before; `None` when there is neither.
-    pub fn next(&mut self, random: &mut Random) -> Option<Vec<Datum>> {
+    pub(crate) fn next(&mut self, random: &mut Random) -> Option<Vec<Datum>> {
         self.asked += 1;
         if self.asked.is_multiple_of(FORGET) {
             self.sampler.forget();
@@ -49,12 +49,12 @@ impl Stream {
     }
 
     /// Looks for an input a while longer; `None` when it is not found meanwhile.
-    pub fn look(&mut self, work: u64) -> Option<Vec<Datum>> {
+    pub(crate) fn look(&mut self, work: u64) -> Option<Vec<Datum>> {
         self.new_input(self.sampler.work().saturating_add(work))
     }
 
     /// All was tried: what the sampler has not given so far it never will.
-    pub fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.exhausted
     }
 

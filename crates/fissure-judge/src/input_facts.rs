@@ -35,7 +35,7 @@ fn tensor(value: &Value) -> Option<&TensorValue> {
 /// True when a number in it is beyond 2^20 in magnitude (a size, a count, a repetition, an index
 /// inside an integer tensor), when its small numbers multiply to more than 2^30 (`eye(100000,
 /// 100000)`, a list of sizes), when a float (a `scale_factor`) enlarges a tensor to more than that, or when its tensors take more than 16 MiB.
-pub fn asks_for_much(input: &ConcreteInput) -> bool {
+pub(crate) fn asks_for_much(input: &ConcreteInput) -> bool {
     let mut large = false;
     let mut product: i128 = 1;
     let mut factor: f64 = 1.0;
@@ -78,7 +78,7 @@ pub fn asks_for_much(input: &ConcreteInput) -> bool {
 }
 
 /// Some tensor has no elements.
-pub fn has_empty_tensor(input: &ConcreteInput) -> bool {
+pub(crate) fn has_empty_tensor(input: &ConcreteInput) -> bool {
     let mut found = false;
     walk(input, &mut |value| {
         found |= tensor(value).is_some_and(|tensor| tensor.elements() == Some(0));
@@ -88,7 +88,7 @@ pub fn has_empty_tensor(input: &ConcreteInput) -> bool {
 
 /// Some number `holds`, told together with the element type it will be computed in. A plain
 /// Python number counts as `float32`, the type it is most often combined with.
-pub fn any_number(input: &ConcreteInput, mut holds: impl FnMut(Dtype, f64) -> bool) -> bool {
+pub(crate) fn any_number(input: &ConcreteInput, mut holds: impl FnMut(Dtype, f64) -> bool) -> bool {
     let mut found = false;
     walk(input, &mut |value| match value {
         _ if found => {}
@@ -113,7 +113,7 @@ pub fn any_number(input: &ConcreteInput, mut holds: impl FnMut(Dtype, f64) -> bo
 
 /// Some number that stands alone `holds`: a plain one, or the element of a tensor without
 /// dimensions.
-pub fn any_single_number(input: &ConcreteInput, mut holds: impl FnMut(f64) -> bool) -> bool {
+pub(crate) fn any_single_number(input: &ConcreteInput, mut holds: impl FnMut(f64) -> bool) -> bool {
     let mut found = false;
     walk(input, &mut |value| match value {
         _ if found => {}

@@ -1,16 +1,16 @@
 //! The list of oracles and their user pages.
 
-pub mod acceptance;
-pub mod corruption;
-pub mod fatal_exception;
-pub mod fatal_signal;
-pub mod hang;
-pub mod internal_error;
-pub mod memory;
-pub mod message;
-pub mod nan;
-pub mod rejection;
-pub mod unexpected_exit;
+pub(crate) mod acceptance;
+pub(crate) mod corruption;
+pub(crate) mod fatal_exception;
+pub(crate) mod fatal_signal;
+pub(crate) mod hang;
+pub(crate) mod internal_error;
+pub(crate) mod memory;
+pub(crate) mod message;
+pub(crate) mod nan;
+pub(crate) mod rejection;
+pub(crate) mod unexpected_exit;
 
 use std::sync::LazyLock;
 

@@ -8,7 +8,7 @@ use crate::input_facts::asks_for_much;
 use crate::oracle::oracle;
 
 /// The process ended, or was ended, in a call that an oracle made: the last report says which.
-pub fn is_variant(execution: &Execution) -> bool {
+pub(crate) fn is_variant(execution: &Execution) -> bool {
     let ended = match execution.outcome {
         Outcome::Crash { .. } | Outcome::Exit { .. } => true,
         Outcome::Timeout | Outcome::OutOfMemory => true,
@@ -61,7 +61,7 @@ fn wrong(report: &Report) -> Verdict {
 }
 
 /// The verdict on a process that ended in a call that an oracle made.
-pub fn ended(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
+pub(crate) fn ended(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
     let report = execution.reports.last()?;
     let kind = crate::kind(execution);
     let (how, confidence, note) = match (kind, &execution.outcome) {
@@ -92,7 +92,7 @@ pub fn ended(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
 }
 
 /// The report of an oracle that only looked at whether the call raised, and what.
-pub fn documentation_report(
+pub(crate) fn documentation_report(
     verdict: &Verdict,
     input: &ConcreteInput,
     execution: &Execution,

@@ -8,7 +8,7 @@ pub(crate) struct Bits {
 }
 
 impl Bits {
-    pub fn push(&mut self, member: bool) {
+    pub(crate) fn push(&mut self, member: bool) {
         if self.length.is_multiple_of(64) {
             self.words.push(0);
         }
@@ -19,35 +19,35 @@ impl Bits {
     }
 
     /// All numbers below `length`.
-    pub fn full(length: usize) -> Self {
+    pub(crate) fn full(length: usize) -> Self {
         let mut bits = Bits::default();
         (0..length).for_each(|_| bits.push(true));
         bits
     }
 
     /// How many numbers were decided.
-    pub fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> usize {
         self.length
     }
 
-    pub fn contains(&self, number: usize) -> bool {
+    pub(crate) fn contains(&self, number: usize) -> bool {
         self.words
             .get(number / 64)
             .is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.words
             .iter()
             .map(|word| word.count_ones() as usize)
             .sum()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    pub fn and(&self, other: &Bits) -> Bits {
+    pub(crate) fn and(&self, other: &Bits) -> Bits {
         Bits {
             words: self
                 .words
@@ -60,13 +60,13 @@ impl Bits {
     }
 
     /// Takes the members of `other` out.
-    pub fn remove(&mut self, other: &Bits) {
+    pub(crate) fn remove(&mut self, other: &Bits) {
         for (word, gone) in self.words.iter_mut().zip(&other.words) {
             *word &= !gone;
         }
     }
 
-    pub fn common(&self, other: &Bits) -> usize {
+    pub(crate) fn common(&self, other: &Bits) -> usize {
         self.words
             .iter()
             .zip(&other.words)
@@ -75,7 +75,7 @@ impl Bits {
     }
 
     /// Is the number of common members at most `most`?
-    pub fn shares_at_most(&self, other: &Bits, most: usize) -> bool {
+    pub(crate) fn shares_at_most(&self, other: &Bits, most: usize) -> bool {
         let mut count = 0;
         for (a, b) in self.words.iter().zip(&other.words) {
             count += (a & b).count_ones() as usize;
@@ -86,7 +86,7 @@ impl Bits {
         true
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {
             let mut rest = *word;
             std::iter::from_fn(move || {

@@ -18,7 +18,7 @@ pub(crate) struct CoreClock {
 
 impl CoreClock {
     /// Starts counting; asked by the thread that learns.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         CoreClock {
             wall: Instant::now(),
             begin: thread_time(),
@@ -27,7 +27,7 @@ impl CoreClock {
 
     /// Since the start. A process that ended unseen is not counted, so this is a lower bound, and
     /// never more than the time that passed.
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         let wall = self.wall.elapsed();
         match (self.begin, thread_time()) {
             (Some(begin), Some(now)) => now.saturating_sub(begin).min(wall),
@@ -35,7 +35,7 @@ impl CoreClock {
         }
     }
 
-    pub fn wall(&self) -> Duration {
+    pub(crate) fn wall(&self) -> Duration {
         self.wall.elapsed()
     }
 }
@@ -53,7 +53,7 @@ const LASTING: f64 = 10.0;
 
 impl Budget {
     /// The share that is gone; 1 when it is over.
-    pub fn spent(&self) -> f64 {
+    pub(crate) fn spent(&self) -> f64 {
         let time = self.time.as_secs_f64();
         let core = self.clock.elapsed().as_secs_f64() / time;
         let wall = self.clock.wall().as_secs_f64() / (time * LASTING);

@@ -304,7 +304,7 @@ impl Learner<'_> {
 
     /// Runs calls and remembers what was not known. Gives how many were accepted, of how many that
     /// got an answer.
-    pub fn ask(&mut self, calls: &[Call]) -> Result<(Vec<bool>, usize), LearnError> {
+    pub(crate) fn ask(&mut self, calls: &[Call]) -> Result<(Vec<bool>, usize), LearnError> {
         let answers = self.runner.run(&self.params, calls)?;
         let mut accepted = Vec::new();
         let mut known = 0;
@@ -356,7 +356,7 @@ impl Learner<'_> {
     }
 
     /// What speaks for each rule.
-    pub fn evidence(&self, clauses: &[Clause]) -> Vec<Evidence> {
+    pub(crate) fn evidence(&self, clauses: &[Clause]) -> Vec<Evidence> {
         let breaks = |clause: &Clause, input: &[Datum]| {
             clause.rule.rule.answer(input, &clause.rule.binding) == fissure_rules::Answer::Broken
         };

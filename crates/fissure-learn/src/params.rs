@@ -338,7 +338,7 @@ const MATRIX: u64 = 1024;
 
 /// What rules see of a value. Of a tensor's elements only their bounds, and of square matrices what
 /// an identity has too: that is what a generated input can have.
-pub fn datum(value: &Value) -> Datum {
+pub(crate) fn datum(value: &Value) -> Datum {
     match value {
         Value::List(items) | Value::Tuple(items) => Datum::List(items.iter().map(datum).collect()),
         Value::Tensor(tensor) => Datum::Tensor(tensor_facts(tensor)),

@@ -35,7 +35,7 @@ struct Candidate {
 
 impl Learner<'_> {
     /// Learns, draws from what was learned, breaks each rule, and learns again from the answers.
-    pub fn refine(&mut self) -> Result<(Vec<Clause>, usize), LearnError> {
+    pub(crate) fn refine(&mut self) -> Result<(Vec<Clause>, usize), LearnError> {
         let mut challenged: HashMap<String, usize> = HashMap::new();
         let mut best: Option<Candidate> = None;
         let (mut stage, mut stalled, mut reached) = (0, 0, 0.0);

@@ -41,7 +41,7 @@ pub(crate) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    pub fn new(pool: &'a Pool, api: Arc<Api>, stop: &'a AtomicBool) -> Self {
+    pub(crate) fn new(pool: &'a Pool, api: Arc<Api>, stop: &'a AtomicBool) -> Self {
         Runner {
             pool,
             api,
@@ -54,7 +54,11 @@ impl<'a> Runner<'a> {
     }
 
     /// One answer for each call.
-    pub fn run(&mut self, params: &Parameters, calls: &[Call]) -> Result<Vec<Answer>, LearnError> {
+    pub(crate) fn run(
+        &mut self,
+        params: &Parameters,
+        calls: &[Call],
+    ) -> Result<Vec<Answer>, LearnError> {
         let mut answers = vec![Answer::Unknown; calls.len()];
         let mut positions = Vec::new();
         let mut inputs = Vec::new();

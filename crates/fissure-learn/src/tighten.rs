@@ -56,7 +56,7 @@ struct Step {
 
 impl Learner<'_> {
     /// Adds clauses until enough of what is drawn is accepted, as long as they cost little.
-    pub fn tighten(&mut self, mut clauses: Vec<Clause>) -> Result<Vec<Clause>, LearnError> {
+    pub(crate) fn tighten(&mut self, mut clauses: Vec<Clause>) -> Result<Vec<Clause>, LearnError> {
         self.runner.limit = Some((self.budget.clone(), TIME));
         let mut draws = Draws {
             broken: vec![Bits::default(); self.vocabulary.atoms.len()],

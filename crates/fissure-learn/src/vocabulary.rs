@@ -31,7 +31,7 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    pub fn new(params: Vec<Declaration>) -> Self {
+    pub(crate) fn new(params: Vec<Declaration>) -> Self {
         Vocabulary {
             params,
             atoms: Vec::new(),
@@ -40,13 +40,13 @@ impl Vocabulary {
     }
 
     /// The parameter's name as it stands in rules.
-    pub fn name(&self, param: usize) -> String {
+    pub(crate) fn name(&self, param: usize) -> String {
         // The printer leaves out backticks that are not needed.
         format!("`{}`", self.params[param].name)
     }
 
     /// Adds a statement; one that does not type-check says nothing and is left out.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         views: &[(usize, &Type)],
         body: String,
@@ -79,7 +79,13 @@ impl Vocabulary {
     }
 
     /// Adds a statement and its opposite, each the other's condition.
-    pub fn add_both(&mut self, views: &[(usize, &Type)], body: &str, negation: &str, cost: u32) {
+    pub(crate) fn add_both(
+        &mut self,
+        views: &[(usize, &Type)],
+        body: &str,
+        negation: &str,
+        cost: u32,
+    ) {
         self.add(views, body.to_owned(), Some(negation.to_owned()), cost);
         self.add(views, negation.to_owned(), Some(body.to_owned()), cost);
     }
@@ -94,7 +100,7 @@ impl Vocabulary {
 
     /// The rule that at least one of the statements holds; `None` when they are about different
     /// types of one parameter.
-    pub fn either(&self, atoms: &[usize]) -> Option<(String, BoundRule)> {
+    pub(crate) fn either(&self, atoms: &[usize]) -> Option<(String, BoundRule)> {
         let mut header: Vec<(usize, Type)> = Vec::new();
         for atom in atoms {
             for (param, of) in &self.atoms[*atom].header {
@@ -146,7 +152,7 @@ impl Vocabulary {
     }
 
     /// Asks all statements about inputs they have not seen: those from the given number on.
-    pub fn observe(&mut self, accepted: &[Vec<Datum>], rejected: &[Vec<Datum>]) {
+    pub(crate) fn observe(&mut self, accepted: &[Vec<Datum>], rejected: &[Vec<Datum>]) {
         for atom in &mut self.atoms {
             let Atom {
                 rule,

@@ -133,14 +133,16 @@ mod int_text {
         Text(String),
     }
 
-    pub fn serialize<S: Serializer>(value: &i128, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(value: &i128, serializer: S) -> Result<S::Ok, S::Error> {
         match i64::try_from(*value) {
             Ok(small) => serializer.serialize_i64(small),
             Err(_) => serializer.serialize_str(&value.to_string()),
         }
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i128, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<i128, D::Error> {
         match Form::deserialize(deserializer)? {
             Form::Number(number) => Ok(number.into()),
             Form::Text(text) => text.parse().map_err(D::Error::custom),
@@ -159,7 +161,7 @@ mod float_text {
         Text(String),
     }
 
-    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
         if value.is_finite() {
             serializer.serialize_f64(*value)
         } else {
@@ -171,7 +173,7 @@ mod float_text {
         }
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
         match Form::deserialize(deserializer)? {
             Form::Number(number) => Ok(number),
             Form::Text(text) => text.parse().map_err(D::Error::custom),
@@ -185,7 +187,10 @@ mod hex_bytes {
 
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub fn serialize<S: Serializer>(bytes: &Arc<[u8]>, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        bytes: &Arc<[u8]>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         let mut text = String::with_capacity(bytes.len() * 2);
         for byte in bytes.iter() {
             write!(text, "{byte:02x}").expect("writing to a string cannot fail");
@@ -193,7 +198,9 @@ mod hex_bytes {
         serializer.serialize_str(&text)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<[u8]>, D::Error> {
         let text = String::deserialize(deserializer)?;
         if !text.is_ascii() || text.len() % 2 != 0 {
             return Err(D::Error::custom("not an even number of hexadecimal digits"));

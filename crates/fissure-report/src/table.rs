@@ -104,7 +104,7 @@ pub fn oracle_table(summary: &RunSummary) -> String {
 }
 
 /// Which oracles could not run, or only in part, one line for each reason.
-pub fn obstacle_lines(obstacles: &[Obstacle]) -> String {
+pub(crate) fn obstacle_lines(obstacles: &[Obstacle]) -> String {
     let mut reasons: Vec<(&str, bool)> = Vec::new();
     for obstacle in obstacles {
         let reason = (obstacle.reason.as_str(), obstacle.partly);

@@ -6,7 +6,7 @@ use crate::lexer::{KEYWORDS, is_word_part, is_word_start};
 use crate::syntax::{Collection, Declaration, Expression, Kind, Operator, Quantifier, Rule};
 
 /// A name as it is written in a rule: in backticks where it would be read as something else.
-pub fn name(name: &str) -> String {
+pub(crate) fn name(name: &str) -> String {
     let plain = name.starts_with(is_word_start)
         && name.chars().all(is_word_part)
         && !KEYWORDS.contains(&name)
@@ -19,7 +19,7 @@ pub fn name(name: &str) -> String {
 }
 
 /// A text as it is written in a rule.
-pub fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

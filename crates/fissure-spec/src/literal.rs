@@ -17,7 +17,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    pub fn of(dtypes: &[DtypeTerm]) -> Expected {
+    pub(crate) fn of(dtypes: &[DtypeTerm]) -> Expected {
         let mut expected = Expected::default();
         for term in dtypes {
             match term {

@@ -18,7 +18,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(file: &'a Path) -> Reader<'a> {
+    pub(crate) fn new(file: &'a Path) -> Reader<'a> {
         Reader {
             file,
             names: HashSet::new(),
@@ -28,7 +28,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn warn(&mut self, line: u32, param: Option<&str>, key: &str, message: impl Into<String>) {
+    pub(crate) fn warn(
+        &mut self,
+        line: u32,
+        param: Option<&str>,
+        key: &str,
+        message: impl Into<String>,
+    ) {
         self.warnings.push(Warning {
             file: self.file.to_owned(),
             line,
@@ -39,7 +45,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Warns about keys that occur twice or that are none of `known`.
-    pub fn check_keys(&mut self, map: &[(Node, Node)], param: Option<&str>, known: &[&str]) {
+    pub(crate) fn check_keys(&mut self, map: &[(Node, Node)], param: Option<&str>, known: &[&str]) {
         let mut seen = HashSet::new();
         for (key, _) in map {
             let Some(text) = key.text() else {
@@ -65,7 +71,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The texts of a list; a single text counts as a list of one. What is no text is warned about.
-    pub fn texts(&mut self, node: &Node, param: Option<&str>, key: &str) -> Vec<(String, u32)> {
+    pub(crate) fn texts(
+        &mut self,
+        node: &Node,
+        param: Option<&str>,
+        key: &str,
+    ) -> Vec<(String, u32)> {
         let items = match &node.kind {
             _ if node.is_null() => return Vec::new(),
             NodeKind::List(items) => items.as_slice(),
@@ -90,7 +101,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A `true` or `false`; anything else is a warning and counts as `false`.
-    pub fn flag(&mut self, node: Option<&Node>, key: &str) -> bool {
+    pub(crate) fn flag(&mut self, node: Option<&Node>, key: &str) -> bool {
         let Some(node) = node else { return false };
         match node.text() {
             Some("true" | "True") => true,

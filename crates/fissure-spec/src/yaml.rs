@@ -41,14 +41,14 @@ pub(crate) struct SyntaxError {
 
 impl Node {
     /// The text of a scalar, `null` included.
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             NodeKind::Text { text, .. } => Some(text),
             _ => None,
         }
     }
 
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         match &self.kind {
             NodeKind::Text { text, plain: true } => {
                 matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL")
@@ -57,7 +57,7 @@ impl Node {
         }
     }
 
-    pub fn map(&self) -> Option<&[(Node, Node)]> {
+    pub(crate) fn map(&self) -> Option<&[(Node, Node)]> {
         match &self.kind {
             NodeKind::Map(entries) => Some(entries),
             _ => None,
@@ -65,7 +65,7 @@ impl Node {
     }
 
     /// The value of a key; of the last one, as most readers do, when it is repeated.
-    pub fn get(&self, key: &str) -> Option<&Node> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node> {
         let (_, value) = self
             .map()?
             .iter()
@@ -75,7 +75,7 @@ impl Node {
     }
 
     /// What this is, for messages.
-    pub fn kind_name(&self) -> &'static str {
+    pub(crate) fn kind_name(&self) -> &'static str {
         match self.kind {
             _ if self.is_null() => "nothing",
             NodeKind::Text { .. } => "a text",

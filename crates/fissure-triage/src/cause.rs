@@ -10,7 +10,7 @@ use fissure_model::{Api, Execution, Finding, Outcome, OutcomeKind};
 use crate::signature::Signature;
 
 /// Different memory faults of one API from which on they are taken for one corrupted heap.
-pub const FAULTS: usize = 4;
+pub(crate) const FAULTS: usize = 4;
 
 /// Functions of the C library's allocator: a process that dies inside them was corrupted earlier.
 const ALLOCATOR: [&str; 14] = [
@@ -46,7 +46,7 @@ const COMPLAINTS: [&str; 9] = [
 /// The operator that an API is a form of: `torch.nn.AvgPool2d`, `torch.nn.functional.avg_pool2d` and
 /// `torch.Tensor.avg_pool2d_` are one. By the table of functions where it knows the name, else by
 /// the last part of the path as libraries spell modules, functions, methods and in-place methods.
-pub fn operator(api: &Api) -> String {
+pub(crate) fn operator(api: &Api) -> String {
     let last = api.path.rsplit('.').next().unwrap_or(&api.path);
     let plain = |name: &str| -> String {
         let letters = name.chars().filter(|letter| *letter != '_');
@@ -58,7 +58,7 @@ pub fn operator(api: &Api) -> String {
 }
 
 /// A fault of memory, of which a corrupted heap dies in many ways.
-pub fn is_memory_fault(kind: OutcomeKind, detail: &str) -> bool {
+pub(crate) fn is_memory_fault(kind: OutcomeKind, detail: &str) -> bool {
     kind == OutcomeKind::Crash
         && ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGTRAP", "SIGILL"]
             .iter()
@@ -66,7 +66,7 @@ pub fn is_memory_fault(kind: OutcomeKind, detail: &str) -> bool {
 }
 
 /// The process died of what was written before: inside the allocator, or by its word.
-pub fn is_corrupted(execution: &Execution) -> bool {
+pub(crate) fn is_corrupted(execution: &Execution) -> bool {
     if !matches!(execution.outcome, Outcome::Crash { .. }) {
         return false;
     }
@@ -83,7 +83,7 @@ pub fn is_corrupted(execution: &Execution) -> bool {
 }
 
 /// The keys of one failure. `others` are further reports (oracle, detail) on the same small input.
-pub fn keys(api: &Api, signature: &Signature, others: &[(String, String)]) -> Vec<String> {
+pub(crate) fn keys(api: &Api, signature: &Signature, others: &[(String, String)]) -> Vec<String> {
     let (mut kind, mut oracle, mut detail) = ("", "", "");
     let mut said = Vec::new();
     for line in signature.text().lines() {
@@ -148,7 +148,7 @@ fn reads_foreign_memory(finding: &Finding) -> bool {
 }
 
 /// The keys of a finding that was written.
-pub fn keys_of(finding: &Finding) -> Vec<String> {
+pub(crate) fn keys_of(finding: &Finding) -> Vec<String> {
     let mut keys = keys(
         &finding.api,
         &Signature::of_finding(finding),
@@ -165,6 +165,6 @@ pub fn keys_of(finding: &Finding) -> Vec<String> {
 }
 
 /// The key of all memory faults of an API whose heap is corrupted.
-pub fn heap(api: &Api) -> String {
+pub(crate) fn heap(api: &Api) -> String {
     format!("heap {}", api.path)
 }

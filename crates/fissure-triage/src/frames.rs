@@ -72,7 +72,7 @@ fn is_noise(file: &str) -> bool {
 
 /// The innermost frames of the thread that crashed, from the last report of Python's `faulthandler`
 /// in the log, as `file:line function`.
-pub fn crashed_frames(log: &str) -> Vec<String> {
+pub(crate) fn crashed_frames(log: &str) -> Vec<String> {
     let Some(report) = log.rfind("Fatal Python error: ") else {
         return Vec::new();
     };
@@ -99,7 +99,7 @@ pub fn crashed_frames(log: &str) -> Vec<String> {
 }
 
 /// The innermost of an exception's frames (which come innermost last), innermost first.
-pub fn raised_frames(frames: &[String]) -> Vec<String> {
+pub(crate) fn raised_frames(frames: &[String]) -> Vec<String> {
     frames
         .iter()
         .rev()
@@ -111,7 +111,7 @@ pub fn raised_frames(frames: &[String]) -> Vec<String> {
 
 /// The functions that call each other without end. Which of them was innermost when the limit was
 /// hit, and on which line, depends on the depth at which the call began.
-pub fn recursion_cycle(frames: &[String]) -> Vec<String> {
+pub(crate) fn recursion_cycle(frames: &[String]) -> Vec<String> {
     let mut functions: Vec<String> = frames
         .iter()
         .rev()
@@ -139,7 +139,7 @@ fn short_frame(frame: &str) -> String {
 }
 
 /// The innermost native functions of a stack printed by the library.
-pub fn native_frames(text: &str) -> Vec<String> {
+pub(crate) fn native_frames(text: &str) -> Vec<String> {
     NATIVE_FRAME
         .captures_iter(text)
         .filter_map(|frame| frame.name("torch").or_else(|| frame.name("mxnet")))
@@ -161,13 +161,13 @@ fn without_arguments(function: &str) -> &str {
 
 /// The part of a log that belongs to the crash. A worker runs many inputs, and what it wrote for
 /// earlier ones stands before it.
-pub fn end_of_log(log: &str) -> &str {
+pub(crate) fn end_of_log(log: &str) -> &str {
     let report = log.rfind("Fatal Python error: ").unwrap_or(log.len());
     &log[log.floor_char_boundary(report.saturating_sub(RUNTIME_OUTPUT))..]
 }
 
 /// What the C and C++ runtimes said before the abort, masked; the last few at most.
-pub fn runtime_messages(log: &str) -> Vec<String> {
+pub(crate) fn runtime_messages(log: &str) -> Vec<String> {
     let mut messages: Vec<String> = RUNTIME_MESSAGE
         .captures_iter(log)
         .map(|found| mask(&found["text"]))

@@ -73,7 +73,7 @@ pub fn mask(message: &str) -> String {
 }
 
 /// The message says where in the library's source code it comes from.
-pub fn names_source(message: &str) -> bool {
+pub(crate) fn names_source(message: &str) -> bool {
     VARIABLE
         .find_iter(message)
         .any(|found| mask_of(found.as_str()).is_none())
@@ -81,7 +81,7 @@ pub fn names_source(message: &str) -> bool {
 
 /// The part of a path that is the same on every machine: from the package on for installed files,
 /// else the last two components.
-pub fn short_path(path: &str) -> &str {
+pub(crate) fn short_path(path: &str) -> &str {
     for marker in ["/site-packages/", "/dist-packages/"] {
         if let Some(at) = path.rfind(marker) {
             return &path[at + marker.len()..];

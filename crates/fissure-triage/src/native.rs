@@ -56,7 +56,7 @@ const INSTRUCTION_SETS: &[&str] = &["AVX2::", "AVX512::", "DEFAULT::", "ZVECTOR:
 /// named alike on every machine. When nothing else is left, the very innermost one: a crash inside
 /// the C library that was called directly is still told apart by the function. What called it is the
 /// interpreter, which calls the same function through other ones once it has run often enough.
-pub fn meaningful_frames(frames: &[String]) -> Vec<String> {
+pub(crate) fn meaningful_frames(frames: &[String]) -> Vec<String> {
     let named: Vec<(&str, String)> = frames
         .iter()
         .filter_map(|frame| {

@@ -24,14 +24,14 @@ use layout::Layout;
 use writer::Writer;
 
 /// The line before the call.
-pub const CALLING: &str = "===== the call =====";
+pub(crate) const CALLING: &str = "===== the call =====";
 /// The last line of a script that saw the failure itself (an exception, a NaN).
-pub const REPRODUCED: &str = "RESULT: reproduced";
+pub(crate) const REPRODUCED: &str = "RESULT: reproduced";
 /// The last line of a script that did not see the failure.
-pub const NOT_REPRODUCED: &str = "RESULT: not reproduced";
+pub(crate) const NOT_REPRODUCED: &str = "RESULT: not reproduced";
 
 /// Before the memory that a call took, when it came back after all.
-pub const PEAK_MEMORY: &str = "peak memory: ";
+pub(crate) const PEAK_MEMORY: &str = "peak memory: ";
 
 /// The program that shows a finding.
 ///
@@ -43,7 +43,7 @@ pub fn script(finding: &Finding) -> String {
 
 /// The shortest program that shows the failure to somebody who knows what to look for: what goes
 /// into a bug report.
-pub fn snippet(finding: &Finding) -> String {
+pub(crate) fn snippet(finding: &Finding) -> String {
     layout(finding).snippet(finding)
 }
 

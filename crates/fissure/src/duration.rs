@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 /// Reads a duration that is longer than nothing.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let hint = "give a time such as 180s, 10m or 2h";
     let read = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| hint.to_owned())?,
@@ -21,7 +21,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Seconds, written as a number or as a duration; -1 where that means without end.
-pub fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if seconds.is_finite() => Ok(seconds),
         _ => duration(text).map(|time| time.as_secs_f64()),
@@ -30,10 +30,10 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 
 /// A duration, or `None` for `forever`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit(pub Option<Duration>);
+pub(crate) struct Limit(pub Option<Duration>);
 
 /// Reads a duration or the word `forever`.
-pub fn limit(text: &str) -> Result<Limit, String> {
+pub(crate) fn limit(text: &str) -> Result<Limit, String> {
     if text == "forever" {
         return Ok(Limit(None));
     }

@@ -19,12 +19,12 @@ pub enum ExitStatus {
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// Called when Ctrl-C is pressed.
-pub fn note_interruption() {
+pub(crate) fn note_interruption() {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
 /// The code of a command that ended well: 0 is said only of a run that was not interrupted.
-pub fn of_ended(code: ExitCode) -> ExitCode {
+pub(crate) fn of_ended(code: ExitCode) -> ExitCode {
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
     if interrupted && code == ExitCode::from(ExitStatus::NoFinding) {
         ExitStatus::Interrupted.into()
@@ -35,7 +35,7 @@ pub fn of_ended(code: ExitCode) -> ExitCode {
 
 /// The user asked for something that cannot be done as asked. Shown with exit code 2.
 #[derive(Debug)]
-pub struct UsageError(pub String);
+pub(crate) struct UsageError(pub String);
 
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,7 +46,7 @@ impl fmt::Display for UsageError {
 impl std::error::Error for UsageError {}
 
 /// A usage error as an `anyhow` error.
-pub fn usage(message: impl Into<String>) -> anyhow::Error {
+pub(crate) fn usage(message: impl Into<String>) -> anyhow::Error {
     UsageError(message.into()).into()
 }
 
@@ -84,7 +84,7 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
-pub fn end_quietly_on_closed_pipe() {
+pub(crate) fn end_quietly_on_closed_pipe() {
     // SAFETY: called first thing in `main`, before any thread exists and before anything relies on
     // the disposition of SIGPIPE; SIG_DFL is always a valid disposition.
     unsafe {
@@ -94,7 +94,7 @@ pub fn end_quietly_on_closed_pipe() {
 
 /// For a server: neither a reader of its output nor a client that goes away may end it.
 #[cfg(feature = "serve")]
-pub fn outlive_closed_pipes() {
+pub(crate) fn outlive_closed_pipes() {
     // SAFETY: SIG_IGN is always a valid disposition; called before the server's threads start.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);

@@ -3,7 +3,7 @@
 use fissure_discover::suggest;
 
 /// `did you mean …?` in a paragraph of its own; nothing where no name is like it.
-pub fn suggestion<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn suggestion<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     match suggest(wanted, names).as_slice() {
         [] => String::new(),
         close => format!("\n\ndid you mean {}?", close.join(" or ")),

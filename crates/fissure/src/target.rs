@@ -11,13 +11,13 @@ use fissure_environment::{EnvironmentError, Requirement, Surroundings, Wanted, k
 
 use crate::exit_status::usage;
 use crate::suggestion::suggestion;
-pub use describe::describe;
-pub use progress::MakingDisplay;
+pub(crate) use describe::describe;
+pub(crate) use progress::MakingDisplay;
 
 /// Flags of every command that runs a library.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Target")]
-pub struct TargetArgs {
+pub(crate) struct TargetArgs {
     /// Python interpreter, or folder of a virtual environment, that has the library [env: FISSURE_PYTHON]
     #[arg(long, value_name = "PATH", conflicts_with = "env")]
     pub python: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub struct TargetArgs {
 
 /// The interpreter that will run the library.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub(crate) struct Target {
     pub python: PathBuf,
     /// Which it is and why, with the version of the library.
     pub reason: String,
@@ -41,7 +41,7 @@ pub struct Target {
 
 /// Finds an interpreter with `package`, or makes an environment for it with progress on stderr, and
 /// says in one line which it is and why.
-pub fn resolve(args: &TargetArgs, package: &str) -> anyhow::Result<Target> {
+pub(crate) fn resolve(args: &TargetArgs, package: &str) -> anyhow::Result<Target> {
     resolve_for(args, package, &[])
 }
 
@@ -50,7 +50,7 @@ pub fn resolve(args: &TargetArgs, package: &str) -> anyhow::Result<Target> {
     clippy::print_stderr,
     reason = "the user wants to know which interpreter runs"
 )]
-pub fn resolve_for(
+pub(crate) fn resolve_for(
     args: &TargetArgs,
     package: &str,
     python_path: &[PathBuf],
@@ -92,12 +92,12 @@ pub fn resolve_for(
 }
 
 /// Reads a requirement from the command line.
-pub fn parse_requirement(text: &str) -> anyhow::Result<Requirement> {
+pub(crate) fn parse_requirement(text: &str) -> anyhow::Result<Requirement> {
     text.parse().map_err(as_usage)
 }
 
 /// What the user can only mend by another command line ends with the exit code for that.
-pub fn as_usage(error: EnvironmentError) -> anyhow::Error {
+pub(crate) fn as_usage(error: EnvironmentError) -> anyhow::Error {
     match error {
         EnvironmentError::UnknownLibrary { ref package, .. } => {
             let meant = suggestion(package, known_packages());

@@ -5,7 +5,7 @@
 
 use super::{Feature, Logarithm, MOST_FEATURES, Scale, finite, log_length};
 
-pub const FEATURES: &[Feature] = &[
+pub(super) const FEATURES: &[Feature] = &[
     ("value", Scale::Number),
     ("step_to_singular", Scale::Number),
     ("value_at_singular", Scale::Number),

@@ -2,7 +2,7 @@
 
 use super::{Feature, Logarithm, MOST_FEATURES, Scale, finite};
 
-pub const FEATURES: &[Feature] = &[
+pub(super) const FEATURES: &[Feature] = &[
     ("value", Scale::Number),
     ("partner", Scale::Number),
     ("log_value", Scale::Even),
@@ -25,7 +25,7 @@ pub const FEATURES: &[Feature] = &[
     ("log_scaled_by_whole_swapped", Scale::Number),
 ];
 
-pub fn describe(
+pub(super) fn describe(
     own: f64,
     other: f64,
     moving: usize,

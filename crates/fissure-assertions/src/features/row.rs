@@ -2,7 +2,7 @@
 
 use super::{Feature, Logarithm, MOST_FEATURES, Scale, finite, log_length};
 
-pub const FEATURES: &[Feature] = &[
+pub(super) const FEATURES: &[Feature] = &[
     ("value", Scale::Number),
     ("largest", Scale::Number),
     ("smallest", Scale::Number),
@@ -45,7 +45,7 @@ pub const FEATURES: &[Feature] = &[
 
 /// The two outermost values on one side: what remains when the first is taken away.
 #[derive(Clone, Copy)]
-pub struct Outermost {
+pub(super) struct Outermost {
     first: f64,
     second: f64,
     at: usize,
@@ -53,7 +53,7 @@ pub struct Outermost {
 
 impl Outermost {
     /// By a key that is largest for the outermost.
-    pub fn of(values: impl Iterator<Item = f64>) -> Outermost {
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Outermost {
         let mut found = Outermost {
             first: f64::MIN,
             second: f64::MIN,
@@ -73,12 +73,12 @@ impl Outermost {
         found
     }
 
-    pub fn value(self) -> f64 {
+    pub(super) fn value(self) -> f64 {
         self.first
     }
 
     /// The outermost of the others; of a single element itself.
-    pub fn without(self, position: usize, count: usize) -> f64 {
+    pub(super) fn without(self, position: usize, count: usize) -> f64 {
         if position == self.at && count > 1 {
             self.second
         } else {
@@ -90,7 +90,7 @@ impl Outermost {
 /// Sums are kept this much smaller, so that those of float64 do not leave its range.
 const SMALLER: f64 = 1.0 / 4096.0;
 /// The logarithm of nothing in a product: no other factor makes up for it.
-pub const NOTHING: f64 = -1e6;
+pub(super) const NOTHING: f64 = -1e6;
 
 /// What a row adds up to on the way to each element and from it, without the element.
 #[derive(Clone, Copy, Default)]
@@ -264,12 +264,12 @@ fn total(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// `log2` of the root of the sum of squared distances from the mean.
-pub fn log_distance(values: &[f64], logarithm: Logarithm) -> f64 {
+pub(super) fn log_distance(values: &[f64], logarithm: Logarithm) -> f64 {
     let mean = mean(values);
     log_length(values.iter().map(|value| finite(value - mean)), logarithm)
 }
 
-pub fn mean(values: &[f64]) -> f64 {
+pub(super) fn mean(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     values.iter().map(|value| value / count).sum()
 }

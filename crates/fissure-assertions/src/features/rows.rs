@@ -3,7 +3,7 @@
 use super::row::{Outermost, log_distance, mean};
 use super::{Feature, Logarithm, MOST_FEATURES, Scale, finite, log_length};
 
-pub const FEATURES: &[Feature] = &[
+pub(super) const FEATURES: &[Feature] = &[
     ("value", Scale::Number),
     ("partner", Scale::Number),
     ("log_value", Scale::Even),

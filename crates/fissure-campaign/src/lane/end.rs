@@ -7,7 +7,7 @@ use crate::EndReason;
 
 impl Lane {
     /// Counts an input that ran into a limit; after too many, the rest of the API is not wanted.
-    pub fn count_hang(&mut self) {
+    pub(crate) fn count_hang(&mut self) {
         self.hangs += 1;
         if let Some(turn) = &mut self.turn {
             // It took as long as the turns of many others.
@@ -20,14 +20,14 @@ impl Lane {
     }
 
     /// What is under way comes back cut short, also when only the oracles were still at work.
-    pub fn interrupt(&mut self) {
+    pub(crate) fn interrupt(&mut self) {
         if !self.is_finished() {
             self.end = Some(EndReason::Interrupted);
         }
     }
 
     /// The time of the whole run is up: what has not been handed out is no longer wanted.
-    pub fn expire(&mut self) {
+    pub(crate) fn expire(&mut self) {
         self.end = Some(match self.end {
             Some(EndReason::Interrupted) => EndReason::Interrupted,
             _ => EndReason::TimeUp,
@@ -45,7 +45,7 @@ impl Lane {
     }
 
     /// All that was generated has come back and nothing more will be generated.
-    pub fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.end.is_some() && self.is_idle()
     }
 

@@ -14,7 +14,7 @@ use crate::{OracleTally, Part};
 
 impl Lane {
     /// Inputs for the oracles, if any wait.
-    pub fn next_judging(&mut self) -> Option<(ForOracles, Batch)> {
+    pub(crate) fn next_judging(&mut self) -> Option<(ForOracles, Batch)> {
         if self.is_cut_short() {
             self.judging.clear();
         }
@@ -63,7 +63,7 @@ impl Lane {
     }
 
     /// Whether everything in this part of the sequence, and before it, has come back.
-    pub fn is_over(&self, part: SequencePart) -> bool {
+    pub(crate) fn is_over(&self, part: SequencePart) -> bool {
         match part {
             SequencePart::Plain(part) => self.next_judged >= (part + 1) * LAG,
             SequencePart::Judged(part) => self.next_place >= (part + 1) * PART_PLACES,
@@ -71,7 +71,7 @@ impl Lane {
     }
 
     /// Counts a batch of judged inputs that came back; gives what each oracle did.
-    pub fn complete_judging(
+    pub(crate) fn complete_judging(
         &mut self,
         chosen: &ForOracles,
         executions: &[Execution],

@@ -12,12 +12,12 @@ use crate::settled::Settled;
 
 impl Lane {
     /// The outcomes of this batch, if an earlier process ran it.
-    pub fn take_restored(&mut self, index: u64) -> Option<RestoredBatch> {
+    pub(crate) fn take_restored(&mut self, index: u64) -> Option<RestoredBatch> {
         self.restored.batches.remove(&index)
     }
 
     /// Counts a batch that an earlier process ran.
-    pub fn complete_restored(
+    pub(crate) fn complete_restored(
         &mut self,
         index: u64,
         inputs: Vec<ConcreteInput>,

@@ -9,7 +9,7 @@ use crate::turn::Turn;
 
 impl Lane {
     /// Others have their turns between those of this API, the first of which begins now.
-    pub fn take_turns(&mut self, weight: f64, share: Duration) {
+    pub(crate) fn take_turns(&mut self, weight: f64, share: Duration) {
         self.turn = Some(Turn::first(weight, share));
     }
 
@@ -26,7 +26,7 @@ impl Lane {
     }
 
     /// The user wants a pause, or its end.
-    pub fn pause(&mut self, pause: bool) {
+    pub(crate) fn pause(&mut self, pause: bool) {
         if pause {
             self.clock.stand_still();
         } else {
@@ -35,12 +35,12 @@ impl Lane {
     }
 
     /// The turn is over and nothing is under way.
-    pub fn is_waiting_for_turn(&self) -> bool {
+    pub(crate) fn is_waiting_for_turn(&self) -> bool {
         self.end.is_none() && self.turn.as_ref().is_some_and(Turn::is_over) && self.is_idle()
     }
 
     /// Leaves the place to another API.
-    pub fn end_turn(&mut self) {
+    pub(crate) fn end_turn(&mut self) {
         self.clock.stand_still();
         let news = self.news();
         if let Some(turn) = &mut self.turn {
@@ -49,7 +49,7 @@ impl Lane {
     }
 
     /// Begins the next turn.
-    pub fn begin_turn(&mut self, full: Duration) {
+    pub(crate) fn begin_turn(&mut self, full: Duration) {
         self.clock.go_on();
         if let Some(turn) = &mut self.turn {
             turn.begin(self.clock.elapsed(), full);
@@ -57,7 +57,7 @@ impl Lane {
     }
 
     /// Did its last turn show nothing new?
-    pub fn is_stale(&self) -> bool {
+    pub(crate) fn is_stale(&self) -> bool {
         self.turn.as_ref().is_some_and(Turn::is_stale)
     }
 

@@ -12,7 +12,7 @@ use crate::lane::{ForOracles, SequencePart};
 use crate::record::{Record, letter};
 
 /// A batch that the pool has.
-pub struct Handed {
+pub(super) struct Handed {
     /// Position of its API.
     lane: usize,
     work: Work,

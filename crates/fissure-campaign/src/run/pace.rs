@@ -50,7 +50,7 @@ impl Mean {
         }
     }
 
-    pub fn add(&mut self, one: Duration) {
+    pub(super) fn add(&mut self, one: Duration) {
         self.sum += one;
         self.count += 1;
     }
@@ -61,7 +61,7 @@ impl Mean {
 }
 
 impl Pace {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Pace {
             shrinking: Mean::guessed(SHRINKING),
             confirming: Mean::guessed(CONFIRMING),
@@ -76,7 +76,7 @@ impl Pace {
     }
 
     /// When fuzzing has to end for triage to be done at the limit.
-    pub fn fuzzing_ends(
+    pub(super) fn fuzzing_ends(
         &self,
         limit: Duration,
         large: usize,

@@ -5,7 +5,7 @@ use fissure_environment::{EnvironmentError, Managed, probe};
 use crate::support::{World, real_python, wanted, wished};
 
 /// The result, or `None` with a word about it when the index cannot be reached from here.
-pub fn unless_offline(made: Result<Managed, EnvironmentError>) -> Option<Managed> {
+pub(crate) fn unless_offline(made: Result<Managed, EnvironmentError>) -> Option<Managed> {
     match made {
         Err(EnvironmentError::Network { output, .. }) => {
             eprintln!("skipped: the package index cannot be reached\n{output}");

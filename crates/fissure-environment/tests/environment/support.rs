@@ -11,7 +11,7 @@ use fissure_environment::{
     Choice, EnvironmentError, Managed, Progress, Store, Surroundings, Wanted, make, probe, resolve,
 };
 
-pub struct World {
+pub(crate) struct World {
     root: tempfile::TempDir,
     variables: Vec<(String, String)>,
     folder: Option<PathBuf>,
@@ -19,7 +19,7 @@ pub struct World {
 
 impl World {
     /// Nothing but the shell's own programs on PATH, after those of the test.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
         let mut world = Self {
             root,
@@ -32,22 +32,22 @@ impl World {
         world
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
-    pub fn set(&mut self, name: &str, value: impl AsRef<Path>) {
+    pub(crate) fn set(&mut self, name: &str, value: impl AsRef<Path>) {
         let value = value.as_ref().to_str().unwrap().to_owned();
         self.variables.push((name.to_owned(), value));
     }
 
     /// From here on this is the current folder.
-    pub fn stand_in(&mut self, name: &str) {
+    pub(crate) fn stand_in(&mut self, name: &str) {
         self.folder = Some(self.path(name));
     }
 
     /// The variables with which this machine reaches its package index.
-    pub fn inherit_network(&mut self) {
+    pub(crate) fn inherit_network(&mut self) {
         for (name, value) in env::vars() {
             let upper = name.to_uppercase();
             let prefixes = ["PIP_", "UV_", "SSL_", "HTTP", "ALL_PROXY", "NO_PROXY"];
@@ -67,7 +67,7 @@ impl World {
     }
 
     /// A uv that this machine already has saves installing one; without it nothing else changes.
-    pub fn borrow_uv(&self) {
+    pub(crate) fn borrow_uv(&self) {
         let machine = Surroundings::from_process().unwrap();
         let ours = machine.root.join("tools/uv/bin/uv");
         if let Some(uv) = machine
@@ -78,17 +78,17 @@ impl World {
         }
     }
 
-    pub fn surroundings(&self) -> Surroundings {
+    pub(crate) fn surroundings(&self) -> Surroundings {
         let mut found = Surroundings::new(self.path("fissure-home"), self.variables.clone());
         found.folder.clone_from(&self.folder);
         found
     }
 
-    pub fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         Store::new(&self.surroundings())
     }
 
-    pub fn script(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
@@ -97,7 +97,7 @@ impl World {
     }
 
     /// A program that answers the probe like an interpreter; with no version it lacks the library.
-    pub fn fake_python(&self, name: &str, python: &str, library: Option<&str>) -> PathBuf {
+    pub(crate) fn fake_python(&self, name: &str, python: &str, library: Option<&str>) -> PathBuf {
         let path = self.path(name);
         let answer = serde_json::json!({
             "executable": path,
@@ -112,7 +112,12 @@ impl World {
     }
 
     /// A whole managed environment with a fake interpreter.
-    pub fn fake_environment(&self, name: &str, distribution: &str, version: &str) -> PathBuf {
+    pub(crate) fn fake_environment(
+        &self,
+        name: &str,
+        distribution: &str,
+        version: &str,
+    ) -> PathBuf {
         let folder = format!("fissure-home/environments/{name}");
         let python = self.fake_python(&format!("{folder}/bin/python"), "3.11.7", Some(version));
         let record = serde_json::json!({
@@ -132,13 +137,13 @@ impl World {
     }
 
     /// A link to this machine's Python as `python3` on the test's PATH.
-    pub fn real_python(&self) {
+    pub(crate) fn real_python(&self) {
         let python = real_python();
         self.script("bin/python3", &format!("exec {} \"$@\"", python.display()));
     }
 
     /// A real interpreter in which the modules cannot be found, reached as `python3` on PATH.
-    pub fn bare_python(&self, with_pip: bool) -> PathBuf {
+    pub(crate) fn bare_python(&self, with_pip: bool) -> PathBuf {
         let folder = self.path("bare");
         let mut command = Command::new(real_python());
         command.args(["-m", "venv"]).arg(&folder);
@@ -157,11 +162,11 @@ impl World {
         python
     }
 
-    pub fn make(&self, requirement: &str) -> Result<Managed, EnvironmentError> {
+    pub(crate) fn make(&self, requirement: &str) -> Result<Managed, EnvironmentError> {
         self.make_and_hear(requirement).0
     }
 
-    pub fn make_and_hear(
+    pub(crate) fn make_and_hear(
         &self,
         requirement: &str,
     ) -> (Result<Managed, EnvironmentError>, Vec<Progress>) {
@@ -173,12 +178,12 @@ impl World {
         (made, heard)
     }
 
-    pub fn resolve(&self, wanted: &Wanted) -> Result<Choice, EnvironmentError> {
+    pub(crate) fn resolve(&self, wanted: &Wanted) -> Result<Choice, EnvironmentError> {
         resolve(&self.surroundings(), wanted, &mut |_| ())
     }
 }
 
-pub fn wanted(package: &str) -> Wanted {
+pub(crate) fn wanted(package: &str) -> Wanted {
     Wanted {
         package: package.to_owned(),
         offline: true,
@@ -187,7 +192,7 @@ pub fn wanted(package: &str) -> Wanted {
 }
 
 /// The same for a requirement: `six==1.16.0`.
-pub fn wished(requirement: &str) -> Wanted {
+pub(crate) fn wished(requirement: &str) -> Wanted {
     let (package, _) = requirement.split_once("==").unwrap();
     Wanted {
         requirement: Some(requirement.parse().unwrap()),
@@ -196,7 +201,7 @@ pub fn wished(requirement: &str) -> Wanted {
 }
 
 /// The interpreter behind this machine's `python3`.
-pub fn real_python() -> PathBuf {
+pub(crate) fn real_python() -> PathBuf {
     let surroundings = Surroundings::from_process().unwrap();
     let python = surroundings
         .find_program("python3")
@@ -205,7 +210,7 @@ pub fn real_python() -> PathBuf {
 }
 
 /// Runs one test of this binary in a process of its own, with the world's folder handed over.
-pub fn child_test(name: &str, world: &World) -> Command {
+pub(crate) fn child_test(name: &str, world: &World) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args([
         "--exact",
@@ -219,7 +224,7 @@ pub fn child_test(name: &str, world: &World) -> Command {
 }
 
 /// The world of the test that started this process.
-pub fn parents_surroundings() -> Surroundings {
+pub(crate) fn parents_surroundings() -> Surroundings {
     let root = PathBuf::from(env::var_os("FISSURE_TEST_WORLD").expect("started by a test"));
     let variables = [("PATH", root.join("bin")), ("HOME", root.join("home"))];
     Surroundings::new(root.join("fissure-home"), variables)

@@ -1,11 +1,11 @@
 //! Whether an address is one that a call returns to, from the instruction before it.
 
 /// Bytes before a return address that are looked at.
-pub const BEFORE: usize = 8;
+pub(super) const BEFORE: usize = 8;
 
 /// `before` are the bytes that end where the return address points to.
 #[cfg(target_arch = "x86_64")]
-pub fn returns_here(before: [u8; BEFORE]) -> bool {
+pub(super) fn returns_here(before: [u8; BEFORE]) -> bool {
     const CALL: u8 = 0xe8;
     const CALL_LENGTH: usize = 5;
     const CALL_THROUGH: u8 = 0xff;

@@ -13,23 +13,23 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 /// A child with the one who waits for it: while a tracer follows it, a wait by any other thread of
 /// ours would take the tracer's news away.
 #[derive(Debug)]
-pub struct TracedChild {
+pub(crate) struct TracedChild {
     child: Warded,
     tracer: Option<Tracer>,
 }
 
 impl TracedChild {
-    pub fn new(child: Warded) -> TracedChild {
+    pub(crate) fn new(child: Warded) -> TracedChild {
         let tracer = Tracer::attach(child.pid(), Traps::Crashes);
         TracedChild { child, tracer }
     }
 
-    pub fn pid(&self) -> i32 {
+    pub(crate) fn pid(&self) -> i32 {
         self.child.pid()
     }
 
     /// How it ended, if it has. Told once.
-    pub fn try_wait(&mut self) -> io::Result<Option<Autopsy>> {
+    pub(crate) fn try_wait(&mut self) -> io::Result<Option<Autopsy>> {
         match &self.tracer {
             Some(tracer) => tracer.poll().map_err(io::Error::other),
             None => Ok(self.child.ended().map(unseen)),
@@ -37,7 +37,7 @@ impl TracedChild {
     }
 
     /// Waits for the end of a child that was killed.
-    pub fn wait(&mut self) -> io::Result<Autopsy> {
+    pub(crate) fn wait(&mut self) -> io::Result<Autopsy> {
         match &self.tracer {
             Some(tracer) => tracer.wait().ok_or_else(|| io::ErrorKind::TimedOut.into()),
             None => self
@@ -49,7 +49,7 @@ impl TracedChild {
     }
 
     /// Ends whatever the child has left behind.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.child.end();
     }
 }

@@ -7,7 +7,7 @@ use super::recursion::without_depth;
 
 /// A function that a thread was in.
 #[derive(Clone, Debug)]
-pub enum Frame {
+pub(super) enum Frame {
     /// An address that the file was linked with.
     Module { module: Arc<Module>, address: u64 },
     /// A file that could not be read, and the place in it.
@@ -20,7 +20,7 @@ pub enum Frame {
 
 /// What was found on the stack of a thread.
 #[derive(Clone, Debug, Default)]
-pub struct Stack {
+pub(super) struct Stack {
     /// Innermost first.
     pub frames: Vec<Frame>,
     /// It has become too deep.
@@ -29,7 +29,7 @@ pub struct Stack {
 
 /// Frames as text, `module!function`, or `module+0x…` with the place where a function without a
 /// name begins.
-pub fn describe(stack: &Stack) -> Vec<String> {
+pub(super) fn describe(stack: &Stack) -> Vec<String> {
     let frames = &stack.frames;
     let texts = frames.iter().map(|frame| frame.describe(frames)).collect();
     if stack.overflowed {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Executable memory of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mapping {
+pub(super) struct Mapping {
     pub addresses: Range<u64>,
     /// Of its first byte in the file.
     pub offset: u64,
@@ -16,7 +16,7 @@ pub struct Mapping {
 }
 
 /// The executable mappings of a process, in the order of their addresses.
-pub fn executable(pid: i32) -> io::Result<Vec<Mapping>> {
+pub(super) fn executable(pid: i32) -> io::Result<Vec<Mapping>> {
     let text = fs::read(format!("/proc/{pid}/maps"))?;
     Ok(parse(&String::from_utf8_lossy(&text)))
 }
@@ -52,7 +52,7 @@ fn is_memory(path: &str) -> bool {
 }
 
 /// The mapping that holds an address.
-pub fn find(mappings: &[Mapping], address: u64) -> Option<&Mapping> {
+pub(super) fn find(mappings: &[Mapping], address: u64) -> Option<&Mapping> {
     let after = mappings.partition_point(|mapping| mapping.addresses.start <= address);
     mappings[..after]
         .last()

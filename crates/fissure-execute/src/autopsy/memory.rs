@@ -8,14 +8,14 @@ use std::os::unix::fs::FileExt;
 const PAGE: u64 = 4096;
 
 /// Reads page by page and each page once: a stack is many small reads close together.
-pub struct Memory {
+pub(super) struct Memory {
     file: File,
     /// `None` for a page that is not there.
     pages: HashMap<u64, Option<Box<[u8]>>>,
 }
 
 impl Memory {
-    pub fn of_thread(thread: i32) -> io::Result<Memory> {
+    pub(super) fn of_thread(thread: i32) -> io::Result<Memory> {
         Ok(Memory {
             file: File::open(format!("/proc/{thread}/mem"))?,
             pages: HashMap::new(),
@@ -23,7 +23,7 @@ impl Memory {
     }
 
     /// The number of `size` bytes at `address`, at most eight.
-    pub fn number(&mut self, address: u64, size: usize) -> Option<u64> {
+    pub(super) fn number(&mut self, address: u64, size: usize) -> Option<u64> {
         let mut bytes = [0; 8];
         let wanted = bytes.get_mut(..size)?;
         let within = (PAGE - address % PAGE).min(size as u64) as usize;
@@ -37,7 +37,7 @@ impl Memory {
     }
 
     /// The machine word at `address`.
-    pub fn word(&mut self, address: u64) -> Option<u64> {
+    pub(super) fn word(&mut self, address: u64) -> Option<u64> {
         self.number(address, 8)
     }
 

@@ -35,8 +35,8 @@ mod unwind;
 use std::io;
 use std::process::{Command, Stdio};
 
-pub use child::TracedChild;
-pub use tracer::{Tracer, Traps};
+pub(crate) use child::TracedChild;
+pub(crate) use tracer::{Tracer, Traps};
 
 /// Whether processes can be looked into when they crash; the error says why not.
 pub fn check_tracing() -> io::Result<()> {

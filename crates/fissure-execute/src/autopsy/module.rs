@@ -22,7 +22,7 @@ use fissure_coverage::names::module_name;
 const MOST_MODULES: usize = 256;
 const POINTER_SIZE: u8 = 8;
 
-pub type Bytes<'a> = EndianSlice<'a, LittleEndian>;
+pub(super) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 type Header = FileHeader64<object::LittleEndian>;
 
 /// Files that a crash has led through, for the crashes to come: each crash of one bug passes the
@@ -62,7 +62,7 @@ struct Tables {
 }
 
 #[derive(Debug)]
-pub struct Module {
+pub(super) struct Module {
     /// Without folder and version: `libtorch_cpu`.
     pub name: String,
     data: Mmap,
@@ -73,14 +73,14 @@ pub struct Module {
 }
 
 /// What the unwinding tables say about one function.
-pub struct Entry<'a> {
+pub(super) struct Entry<'a> {
     pub frames: EhFrame<Bytes<'a>>,
     pub bases: &'a BaseAddresses,
     pub description: FrameDescriptionEntry<Bytes<'a>>,
 }
 
 /// The module of a file; `None` when it cannot be read or is no machine code for this processor.
-pub fn load(path: &Path) -> Option<Arc<Module>> {
+pub(super) fn load(path: &Path) -> Option<Arc<Module>> {
     let file = File::open(path).ok()?;
     let metadata = file.metadata().ok()?;
     let identity = Identity {
@@ -139,7 +139,7 @@ impl Module {
     }
 
     /// The address that a byte of the file was linked for.
-    pub fn address(&self, offset: u64) -> Option<u64> {
+    pub(super) fn address(&self, offset: u64) -> Option<u64> {
         let segment = self
             .segments
             .iter()
@@ -148,7 +148,7 @@ impl Module {
     }
 
     /// What the unwinding tables say about the function with the instruction at `address`.
-    pub fn entry(&self, address: u64) -> Option<Entry<'_>> {
+    pub(super) fn entry(&self, address: u64) -> Option<Entry<'_>> {
         let tables = self.tables.as_ref()?;
         let bytes = |section: &Section| &self.data[section.bytes.clone()];
         let index = EhFrameHdr::new(bytes(&tables.index), LittleEndian)
@@ -170,7 +170,7 @@ impl Module {
     }
 
     /// Names of the functions around these addresses. `None` for one that has none.
-    pub fn names(&self, addresses: &[u64]) -> Vec<Option<String>> {
+    pub(super) fn names(&self, addresses: &[u64]) -> Vec<Option<String>> {
         let mut known = lock(&self.known);
         let mut unknown: Vec<symbols::Wanted> = addresses
             .iter()
@@ -193,7 +193,7 @@ impl Module {
     }
 
     /// Where the function with the instruction at `address` begins.
-    pub fn function(&self, address: u64) -> Option<u64> {
+    pub(super) fn function(&self, address: u64) -> Option<u64> {
         Some(self.entry(address)?.description.initial_address())
     }
 }

@@ -6,13 +6,13 @@ use std::ptr;
 use crate::process::ExitStatus;
 
 /// Registers come as machine words in the order of the kernel; no processor has more.
-pub const MOST_WORDS: usize = 64;
+pub(super) const MOST_WORDS: usize = 64;
 /// The general registers.
 const NT_PRSTATUS: usize = 1;
 
 /// What a traced thread did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub(super) enum Change {
     /// A signal is about to be delivered.
     Signal {
         thread: i32,
@@ -34,7 +34,7 @@ pub enum Change {
 
 /// What caused a signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cause {
+pub(super) struct Cause {
     /// A thread sent it with `raise` or `abort`.
     pub raised: bool,
     /// The memory that an instruction was refused.
@@ -42,24 +42,24 @@ pub struct Cause {
 }
 
 /// Follows a thread without stopping it, and all threads that it starts.
-pub fn seize(thread: i32) -> io::Result<()> {
+pub(super) fn seize(thread: i32) -> io::Result<()> {
     // The process dies with us, as it would anyway: its zygote ends it.
     let options = libc::PTRACE_O_EXITKILL | libc::PTRACE_O_TRACECLONE;
     request(libc::PTRACE_SEIZE, thread, 0, options as usize)
 }
 
 /// Lets a stopped thread go on, with this signal (0: none).
-pub fn proceed(thread: i32, signal: i32) -> io::Result<()> {
+pub(super) fn proceed(thread: i32, signal: i32) -> io::Result<()> {
     request(libc::PTRACE_CONT, thread, 0, signal as usize)
 }
 
 /// Leaves a thread stopped that its process wants stopped.
-pub fn leave_stopped(thread: i32) -> io::Result<()> {
+pub(super) fn leave_stopped(thread: i32) -> io::Result<()> {
     request(libc::PTRACE_LISTEN, thread, 0, 0)
 }
 
 /// The general registers of a stopped thread, and how many words there are.
-pub fn registers(thread: i32) -> io::Result<([u64; MOST_WORDS], usize)> {
+pub(super) fn registers(thread: i32) -> io::Result<([u64; MOST_WORDS], usize)> {
     let mut words = [0_u64; MOST_WORDS];
     let mut area = libc::iovec {
         iov_base: words.as_mut_ptr().cast(),
@@ -75,7 +75,7 @@ pub fn registers(thread: i32) -> io::Result<([u64; MOST_WORDS], usize)> {
 }
 
 /// Where the signal comes from that a thread is stopped for.
-pub fn cause(thread: i32) -> io::Result<Cause> {
+pub(super) fn cause(thread: i32) -> io::Result<Cause> {
     // SAFETY: all-zero bytes are a valid `siginfo_t`: it is made of integers and pointers.
     let mut information: libc::siginfo_t = unsafe { std::mem::zeroed() };
     request(
@@ -97,7 +97,7 @@ pub fn cause(thread: i32) -> io::Result<Cause> {
 
 /// Waits for the next change of a thread that the calling thread follows; `None` when it follows
 /// none any more.
-pub fn wait() -> Option<Change> {
+pub(super) fn wait() -> Option<Change> {
     loop {
         let mut status = 0;
         // Children and tracees of other threads of ours are theirs to wait for.

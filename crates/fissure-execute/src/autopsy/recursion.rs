@@ -11,7 +11,7 @@ const ROUNDS: usize = 2;
 const MARK: &str = "[stack overflow]";
 
 /// Of a stack that has overflowed, the cycle; other stacks stay as they are.
-pub fn without_depth(frames: Vec<String>) -> Vec<String> {
+pub(super) fn without_depth(frames: Vec<String>) -> Vec<String> {
     let Some(cycle) = cycle(&frames) else {
         return frames;
     };

@@ -10,7 +10,7 @@ use super::ptrace;
 const COUNT: usize = 33;
 
 /// Whether this processor's registers are known here.
-pub const SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+pub(super) const SUPPORTED: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// Position, in the words of the kernel, of the register with each DWARF number.
 #[cfg(target_arch = "x86_64")]
@@ -18,7 +18,7 @@ const ORDER: [usize; 16] = [10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0
 #[cfg(target_arch = "x86_64")]
 const INSTRUCTION: usize = 16;
 #[cfg(target_arch = "x86_64")]
-pub const STACK_POINTER: Register = Register(7);
+pub(super) const STACK_POINTER: Register = Register(7);
 #[cfg(target_arch = "x86_64")]
 const FRAME_POINTER: Register = Register(6);
 
@@ -36,7 +36,7 @@ const FRAME_POINTER: Register = Register(29);
 
 /// Where a call leaves its return address: in a register, or on top of the stack.
 #[cfg(target_arch = "x86_64")]
-pub const RETURN_ADDRESS: Option<Register> = None;
+pub(super) const RETURN_ADDRESS: Option<Register> = None;
 #[cfg(not(target_arch = "x86_64"))]
 pub const RETURN_ADDRESS: Option<Register> = Some(Register(30));
 
@@ -47,7 +47,7 @@ const ADDRESS_BITS: u64 = u64::MAX;
 const ADDRESS_BITS: u64 = (1 << 48) - 1;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registers {
+pub(super) struct Registers {
     values: [Option<u64>; COUNT],
     /// Of the instruction that failed, or after the call that is under way.
     pub instruction: u64,
@@ -55,7 +55,7 @@ pub struct Registers {
 
 impl Registers {
     /// Those of a stopped thread.
-    pub fn of_thread(thread: i32) -> io::Result<Registers> {
+    pub(super) fn of_thread(thread: i32) -> io::Result<Registers> {
         let (words, known) = ptrace::registers(thread)?;
         if !SUPPORTED || known <= INSTRUCTION {
             return Err(io::ErrorKind::Unsupported.into());
@@ -70,31 +70,31 @@ impl Registers {
         Ok(registers)
     }
 
-    pub fn get(&self, register: Register) -> Option<u64> {
+    pub(super) fn get(&self, register: Register) -> Option<u64> {
         self.values.get(usize::from(register.0)).copied().flatten()
     }
 
     /// A register that is not one of the general ones is not followed.
-    pub fn set(&mut self, register: Register, value: Option<u64>) {
+    pub(super) fn set(&mut self, register: Register, value: Option<u64>) {
         if let Some(slot) = self.values.get_mut(usize::from(register.0)) {
             *slot = value;
         }
     }
 
-    pub fn stack_pointer(&self) -> Option<u64> {
+    pub(super) fn stack_pointer(&self) -> Option<u64> {
         self.get(STACK_POINTER)
     }
 
-    pub fn frame_pointer(&self) -> Option<u64> {
+    pub(super) fn frame_pointer(&self) -> Option<u64> {
         self.get(FRAME_POINTER)
     }
 
-    pub fn set_frame_pointer(&mut self, value: Option<u64>) {
+    pub(super) fn set_frame_pointer(&mut self, value: Option<u64>) {
         self.set(FRAME_POINTER, value);
     }
 
     /// The caller, whose frame begins at `stack` and which goes on at `instruction`.
-    pub fn return_to(&mut self, instruction: u64, stack: u64) {
+    pub(super) fn return_to(&mut self, instruction: u64, stack: u64) {
         self.instruction = instruction & ADDRESS_BITS;
         self.set(STACK_POINTER, Some(stack));
     }

@@ -15,7 +15,7 @@ const ENDIAN: object::LittleEndian = object::LittleEndian;
 
 /// An address whose function is to be named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Wanted {
+pub(super) struct Wanted {
     pub address: u64,
     /// Where its function begins, as far as the unwinding tables know.
     pub function: Option<u64>,
@@ -30,7 +30,7 @@ type Rank<'a> = (bool, u8, Reverse<usize>, Reverse<&'a [u8]>);
 /// All symbols are looked at, half a million of them in libtorch, in a few milliseconds. Keeping
 /// them sorted would make the first crash slower, and the later ones find their names in
 /// [`super::module::Module`] anyway.
-pub fn find(data: &[u8], wanted: &[Wanted]) -> Vec<Option<String>> {
+pub(super) fn find(data: &[u8], wanted: &[Wanted]) -> Vec<Option<String>> {
     let mut best: Vec<Option<Rank<'_>>> = vec![None; wanted.len()];
     if let Ok(sections) = Header::parse(data).and_then(|header| header.sections(ENDIAN, data)) {
         for kind in [SHT_SYMTAB, SHT_DYNSYM] {

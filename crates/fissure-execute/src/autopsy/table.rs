@@ -16,7 +16,7 @@ type Rule = RegisterRule<usize>;
 
 impl Walk {
     /// Goes on to the caller; `None` when what the table says cannot be done.
-    pub fn leave_by_table(&mut self, entry: &Entry<'_>, address: u64) -> Option<Left> {
+    pub(super) fn leave_by_table(&mut self, entry: &Entry<'_>, address: u64) -> Option<Left> {
         let mut context = UnwindContext::new();
         let row = entry
             .description

@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is known when a process has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Autopsy {
+pub(crate) struct Autopsy {
     pub status: ExitStatus,
     /// Of the thread whose signal ended the process, innermost first.
     pub frames: Vec<String>,
@@ -35,7 +35,7 @@ pub struct Autopsy {
 
 /// What a trap means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Traps {
+pub(crate) enum Traps {
     Crashes,
     /// Native coverage is taken: traps come by the thousand, and their handler takes them.
     Expected,
@@ -44,13 +44,13 @@ pub enum Traps {
 /// Follows a process from its own thread. Dropping it changes nothing: the thread ends with the
 /// process.
 #[derive(Debug)]
-pub struct Tracer {
+pub(crate) struct Tracer {
     autopsy: Receiver<Autopsy>,
 }
 
 impl Tracer {
     /// `None` when the process cannot be followed.
-    pub fn attach(pid: i32, traps: Traps) -> Option<Tracer> {
+    pub(crate) fn attach(pid: i32, traps: Traps) -> Option<Tracer> {
         let (answer, attached) = bounded(1);
         let (sender, autopsy) = bounded(1);
         thread::Builder::new()
@@ -68,7 +68,7 @@ impl Tracer {
     }
 
     /// The result, if the process has ended.
-    pub fn poll(&self) -> Result<Option<Autopsy>, TryRecvError> {
+    pub(crate) fn poll(&self) -> Result<Option<Autopsy>, TryRecvError> {
         match self.autopsy.try_recv() {
             Ok(autopsy) => Ok(Some(autopsy)),
             Err(TryRecvError::Empty) => Ok(None),
@@ -77,7 +77,7 @@ impl Tracer {
     }
 
     /// The result of a process that has ended, or will at once.
-    pub fn wait(&self) -> Option<Autopsy> {
+    pub(crate) fn wait(&self) -> Option<Autopsy> {
         self.autopsy.recv_timeout(PATIENCE).ok()
     }
 }

@@ -21,14 +21,14 @@ const AT_THE_END: u64 = 64 << 10;
 
 /// Where a step up the stack led.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub(super) enum Left {
     /// To the caller. `exact`: to the very instruction that a signal interrupted.
     To { exact: bool },
     /// The function began its thread: it says that it has no caller.
     Outermost,
 }
 
-pub struct Walk {
+pub(super) struct Walk {
     mappings: Vec<Mapping>,
     pub memory: Memory,
     pub registers: Registers,
@@ -38,7 +38,7 @@ pub struct Walk {
 
 /// The functions that a stopped thread of process `pid` is in. `refused` is the memory that it
 /// wanted, if that is what stopped it.
-pub fn walk(pid: i32, thread: i32, refused: Option<u64>) -> io::Result<Stack> {
+pub(super) fn walk(pid: i32, thread: i32, refused: Option<u64>) -> io::Result<Stack> {
     let mut walk = Walk {
         mappings: maps::executable(pid)?,
         memory: Memory::of_thread(thread)?,

@@ -136,7 +136,7 @@ const OTHER_NUMBERS: u32 = 0x4000_0000;
 const FILTER_ALLOWS_SPECULATION: c_long = 1 << 2;
 
 /// Filters, ready to be installed by a child.
-pub struct Filters {
+pub(super) struct Filters {
     always: Vec<BpfProgram>,
     without_network_namespace: Option<BpfProgram>,
     without_mounts: Option<BpfProgram>,
@@ -144,7 +144,7 @@ pub struct Filters {
 }
 
 impl Filters {
-    pub fn new(confinement: &Confinement) -> Filters {
+    pub(super) fn new(confinement: &Confinement) -> Filters {
         let options = confinement.options;
         let mut families = vec![libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
         if confinement.local_sockets {
@@ -202,7 +202,7 @@ impl Filters {
     }
 
     /// In the child; `report` says what was achieved before.
-    pub fn enter(&self, report: &mut SandboxReport) {
+    pub(super) fn enter(&self, report: &mut SandboxReport) {
         if !report.network_cut
             && let Some(program) = &self.without_network_namespace
         {

@@ -11,7 +11,7 @@ const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::DAC
 const MOST: u32 = 63;
 
 /// No capability but [`KEPT`], now and after every exec; no new privileges by programs that give them.
-pub fn give_up(report: &mut SandboxReport) {
+pub(super) fn give_up(report: &mut SandboxReport) {
     let no_new = rustix::thread::set_no_new_privs(true).is_ok();
     for number in 0..=MOST {
         if KEPT.bits() & (1 << number) == 0 {

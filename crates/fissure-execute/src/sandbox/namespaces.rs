@@ -12,7 +12,7 @@ use crate::options::{SandboxOptions, SandboxReport};
 
 const SHARED_MEMORY: &str = "/dev/shm";
 
-pub struct Plan {
+pub(super) struct Plan {
     options: SandboxOptions,
     /// The maps of users and groups of a user namespace: everybody keeps the number.
     user_map: String,
@@ -23,7 +23,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(confinement: &Confinement) -> Plan {
+    pub(super) fn new(confinement: &Confinement) -> Plan {
         let user = rustix::process::getuid().as_raw();
         let group = rustix::process::getgid().as_raw();
         let (mut folders, mut files) = (Vec::new(), Vec::new());
@@ -52,7 +52,7 @@ impl Plan {
     }
 
     /// In the child.
-    pub fn enter(&mut self, report: &mut SandboxReport) {
+    pub(super) fn enter(&mut self, report: &mut SandboxReport) {
         let network = match self.options.cut_network {
             true => UnshareFlags::NEWNET,
             false => UnshareFlags::empty(),

@@ -23,7 +23,7 @@ const SHARED_MEMORY: &str = "/dev/shm";
 /// The newest whose rights are all about files; what a kernel does not know is left out.
 const NEWEST: ABI = ABI::V9;
 
-pub struct Rules {
+pub(super) struct Rules {
     files: Option<RulesetCreated>,
     /// For where there is no namespace to cut the network.
     network: Option<RulesetCreated>,
@@ -32,7 +32,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    pub fn new(confinement: &Confinement) -> Rules {
+    pub(super) fn new(confinement: &Confinement) -> Rules {
         let options = confinement.options;
         let hidden = secrets::present();
         let readable = secrets::everything_else(&hidden);
@@ -55,7 +55,7 @@ impl Rules {
     }
 
     /// In the child; `report` says what was achieved before.
-    pub fn enter(&mut self, report: &mut SandboxReport) {
+    pub(super) fn enter(&mut self, report: &mut SandboxReport) {
         if !report.network_cut
             && let Some(network) = self.network.take()
             && let Ok(outcome) = network.restrict_self()

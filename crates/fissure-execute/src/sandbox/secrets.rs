@@ -46,7 +46,7 @@ const OF_THE_MACHINE: [&str; 4] = ["/etc/shadow", "/etc/gshadow", "/etc/ssh", "/
 const MOST_RULES: usize = 20_000;
 
 /// The secrets that there are, by their real paths.
-pub fn present() -> Vec<PathBuf> {
+pub(super) fn present() -> Vec<PathBuf> {
     let home = std::env::home_dir();
     let below_home = home
         .iter()
@@ -58,7 +58,7 @@ pub fn present() -> Vec<PathBuf> {
 }
 
 /// Sockets by which a program could act for the user.
-pub fn sockets() -> Vec<PathBuf> {
+pub(super) fn sockets() -> Vec<PathBuf> {
     let named = ["SSH_AUTH_SOCK", "GPG_AGENT_INFO", "DOCKER_HOST"]
         .into_iter()
         .filter_map(std::env::var_os)
@@ -82,7 +82,7 @@ pub fn sockets() -> Vec<PathBuf> {
 /// Everything but the secrets, as few files and folders as it takes. Rules of Landlock only ever
 /// allow, so what is to be hidden has to be left out: beside each secret all its neighbours are
 /// named, up to the root. Links are left out; where they lead is named itself.
-pub fn everything_else(secrets: &[PathBuf]) -> Option<Vec<PathBuf>> {
+pub(super) fn everything_else(secrets: &[PathBuf]) -> Option<Vec<PathBuf>> {
     let hidden: BTreeSet<&Path> = secrets.iter().map(PathBuf::as_path).collect();
     let above: BTreeSet<&Path> = secrets
         .iter()

@@ -7,16 +7,16 @@ use std::time::Duration;
 use fissure_execute::{Batch, Event, Pool, PoolOptions};
 use fissure_model::{Api, Argument, ConcreteInput, Execution, Intent, Passing, Value};
 
-pub fn planted_folder() -> PathBuf {
+pub(crate) fn planted_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/planted")
 }
 
 /// The interpreter under test: `FISSURE_TEST_PYTHON`, else the one on the path.
-pub fn python() -> PathBuf {
+pub(crate) fn python() -> PathBuf {
     std::env::var_os("FISSURE_TEST_PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
 }
 
-pub fn planted_options(scratch: &Path) -> PoolOptions {
+pub(crate) fn planted_options(scratch: &Path) -> PoolOptions {
     let mut options = PoolOptions::new(python(), "planted", scratch);
     options.extra_path = vec![planted_folder()];
     // Long enough for a machine that is busy with other tests.
@@ -25,7 +25,7 @@ pub fn planted_options(scratch: &Path) -> PoolOptions {
     options
 }
 
-pub fn api(package: &str, name: &str) -> Arc<Api> {
+pub(crate) fn api(package: &str, name: &str) -> Arc<Api> {
     Arc::new(Api {
         title: format!("{package}.{name}"),
         package: package.into(),
@@ -35,7 +35,7 @@ pub fn api(package: &str, name: &str) -> Arc<Api> {
     })
 }
 
-pub fn input(number: u64, arguments: Vec<(&str, Value)>) -> ConcreteInput {
+pub(crate) fn input(number: u64, arguments: Vec<(&str, Value)>) -> ConcreteInput {
     let arguments = arguments
         .into_iter()
         .map(|(name, value)| Argument {
@@ -58,7 +58,7 @@ pub fn input(number: u64, arguments: Vec<(&str, Value)>) -> ConcreteInput {
 }
 
 /// A call of a planted function with each of `values`.
-pub fn batch(name: &str, values: &[i128]) -> Batch {
+pub(crate) fn batch(name: &str, values: &[i128]) -> Batch {
     let inputs = (100..)
         .zip(values)
         .map(|(number, x)| input(number, vec![("x", Value::Int(*x))]));
@@ -74,12 +74,12 @@ pub fn batch(name: &str, values: &[i128]) -> Batch {
 
 /// Everything that comes back for one batch.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub abnormal: Vec<(ConcreteInput, Execution)>,
     pub executions: Vec<Execution>,
 }
 
-pub fn run(pool: &Pool, batch: Batch) -> Answer {
+pub(crate) fn run(pool: &Pool, batch: Batch) -> Answer {
     pool.submit(batch);
     let mut abnormal = Vec::new();
     loop {

@@ -60,7 +60,7 @@ pub(crate) struct Repairs {
 }
 
 impl Repairs {
-    pub fn new(key: [u8; 32], examples: &[Example]) -> Self {
+    pub(crate) fn new(key: [u8; 32], examples: &[Example]) -> Self {
         let mut key = key;
         // A stream of its own: numbers of inputs name its parts too.
         key[0] ^= 0x5a;
@@ -93,12 +93,12 @@ impl Repairs {
     }
 
     /// Of many inputs that should be accepted fewer than half are.
-    pub fn is_stale(&self) -> bool {
+    pub(crate) fn is_stale(&self) -> bool {
         self.tried >= STALE_AFTER && self.accepted < 0.5 * self.tried
     }
 
     /// A repaired input or a neighbour of an accepted one, if it is their turn.
-    pub fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+    pub(crate) fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
         let example = match self.examples.is_empty() || random.chance(0.5) {
             true => None,
             false => self.examples.pop_front(),
@@ -130,7 +130,7 @@ impl Repairs {
     }
 
     /// An input is under way; `depth` 0: it was drawn, not repaired.
-    pub fn remember(&mut self, number: u64, input: &ConcreteInput, depth: u8) {
+    pub(crate) fn remember(&mut self, number: u64, input: &ConcreteInput, depth: u8) {
         if self.waiting.len() == REMEMBERED {
             self.waiting.pop_front();
         }
@@ -138,12 +138,12 @@ impl Repairs {
     }
 
     /// The outcome of this input, the last one made, will not be learned from.
-    pub fn forget(&mut self, number: u64) {
+    pub(crate) fn forget(&mut self, number: u64) {
         self.waiting.pop_back_if(|(waiting, ..)| *waiting == number);
     }
 
     /// Tells the outcome of an input, in the order of the numbers; some may be left out.
-    pub fn observe(&mut self, number: u64, accepted: bool, wishes: &[Wish]) {
+    pub(crate) fn observe(&mut self, number: u64, accepted: bool, wishes: &[Wish]) {
         while let Some((waiting, ..)) = self.waiting.front() {
             if *waiting > number {
                 return;

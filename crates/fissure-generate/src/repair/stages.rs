@@ -26,7 +26,7 @@ struct Stage {
 
 impl Stages {
     /// An input was refused for this reason.
-    pub fn meet(&mut self, reason: u64, input: &ConcreteInput) {
+    pub(super) fn meet(&mut self, reason: u64, input: &ConcreteInput) {
         if let Some(stage) = self.known.iter_mut().find(|stage| stage.reason == reason) {
             stage.met += 1;
             if stage.inputs.len() < INPUTS {
@@ -51,7 +51,7 @@ impl Stages {
     }
 
     /// An input to go on from: reasons that were met late and rarely, and tried little, first.
-    pub fn pick(&mut self, random: &mut Random) -> Option<&ConcreteInput> {
+    pub(super) fn pick(&mut self, random: &mut Random) -> Option<&ConcreteInput> {
         if self.known.is_empty() {
             return None;
         }

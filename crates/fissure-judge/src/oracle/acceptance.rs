@@ -26,7 +26,7 @@ use fissure_model::{
     Category, ConcreteInput, Confidence, Execution, Intent, Outcome, OutcomeKind, Verdict,
 };
 
-pub fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
+pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
     if !matches!(execution.outcome, Outcome::Accepted { .. }) || !input.mutations.is_empty() {
         return None;
     }

@@ -26,7 +26,7 @@
 
 use fissure_model::{Confidence, OutcomeKind, Verdict};
 
-pub fn judge() -> Verdict {
+pub(crate) fn judge() -> Verdict {
     Verdict {
         kind: OutcomeKind::Corruption,
         oracle: "corruption".into(),

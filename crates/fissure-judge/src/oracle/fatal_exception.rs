@@ -23,7 +23,7 @@
 
 use fissure_model::{Confidence, Execution, Outcome, OutcomeKind, Verdict};
 
-pub fn judge(execution: &Execution) -> Option<Verdict> {
+pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     let Outcome::Fatal(exception) = &execution.outcome else {
         return None;
     };

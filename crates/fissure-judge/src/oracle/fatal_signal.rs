@@ -60,7 +60,7 @@ pub fn handled_fault(log: &str) -> Option<&'static str> {
         .map(|(_, signal)| *signal)
 }
 
-pub fn judge(execution: &Execution) -> Option<Verdict> {
+pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     let detail = match &execution.outcome {
         Outcome::Crash { signal } => signal_name(*signal).into_owned(),
         Outcome::Exit { code } => {

@@ -25,7 +25,7 @@ use fissure_model::{ConcreteInput, Confidence, OutcomeKind, Verdict};
 
 use crate::input_facts::asks_for_much;
 
-pub fn judge(input: &ConcreteInput) -> Verdict {
+pub(crate) fn judge(input: &ConcreteInput) -> Verdict {
     Verdict {
         kind: OutcomeKind::Timeout,
         oracle: "hang".into(),

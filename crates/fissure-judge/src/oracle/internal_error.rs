@@ -75,7 +75,7 @@ fn is_check(message: &str, start: usize, end: usize) -> bool {
     text.starts_with("CHECK") || (text.starts_with("Check") && message[end..].starts_with(':'))
 }
 
-pub fn judge(execution: &Execution) -> Option<Verdict> {
+pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     let Outcome::Rejected(exception) = &execution.outcome else {
         return None;
     };

@@ -53,7 +53,7 @@ const STACKS: [&str; 4] = [
     "Stack trace:\n",
 ];
 
-pub fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
+pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
     let Outcome::Rejected(exception) = &execution.outcome else {
         return None;
     };

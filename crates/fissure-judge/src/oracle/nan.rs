@@ -10,14 +10,14 @@ use crate::input_facts::{any_number, any_single_number, has_empty_tensor};
 const LARGE_SETTING: f64 = 1024.0;
 
 /// Nothing in the input explains a NaN: its numbers are finite and of ordinary size.
-pub fn is_suspicious(api: &Api, input: &ConcreteInput) -> bool {
+pub(crate) fn is_suspicious(api: &Api, input: &ConcreteInput) -> bool {
     !(functions().has(&api.path, Property::Uninitialised)
         || has_empty_tensor(input)
         || any_number(input, is_odd)
         || any_single_number(input, |number| number.abs() > LARGE_SETTING))
 }
 
-pub fn judge(api: &Api, input: &ConcreteInput) -> Option<Verdict> {
+pub(crate) fn judge(api: &Api, input: &ConcreteInput) -> Option<Verdict> {
     is_suspicious(api, input).then(|| Verdict {
         kind: OutcomeKind::Nan,
         oracle: "nan".into(),

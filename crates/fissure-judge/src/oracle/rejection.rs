@@ -35,7 +35,7 @@ const LIMITS: [&str; 6] = [
     "memory",
 ];
 
-pub fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
+pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
     let (Outcome::Rejected(exception), Intent::Conform) = (&execution.outcome, &input.intent)
     else {
         return None;

@@ -26,7 +26,7 @@ use fissure_model::{Confidence, Execution, Outcome, OutcomeKind, Verdict};
 
 use crate::signal::signal_name;
 
-pub fn judge(execution: &Execution) -> Option<Verdict> {
+pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     let (detail, note) = match &execution.outcome {
         Outcome::Exit { code } => (format!("exit {code}"), false),
         Outcome::Crash { signal } => (signal_name(*signal).into_owned(), *signal == libc::SIGKILL),

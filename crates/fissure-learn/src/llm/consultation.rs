@@ -32,7 +32,7 @@ pub(crate) struct Consultation<'a> {
 
 impl<'a> Consultation<'a> {
     /// Asks for calls and rules.
-    pub fn begin(
+    pub(crate) fn begin(
         model: Option<&'a LanguageModel>,
         pool: &Pool,
         api: &Api,
@@ -55,7 +55,7 @@ impl<'a> Consultation<'a> {
 
     /// Adds the proposed rules to the statements that are tried, after asking once more with the
     /// library's own words.
-    pub fn offer(
+    pub(crate) fn offer(
         &mut self,
         vocabulary: &mut Vocabulary,
         words: &[String],

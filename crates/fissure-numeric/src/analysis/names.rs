@@ -14,7 +14,7 @@ use crate::registry::Registry;
 
 /// The dotted names of a program's local names.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub(crate) struct Names {
     imports: BTreeMap<String, String>,
     /// Name (`act`, `self.softmax`) → canonical functions of the module object bound to it.
     modules: HashMap<String, Vec<String>>,
@@ -23,7 +23,7 @@ pub struct Names {
 }
 
 impl Names {
-    pub fn collect(body: &[Stmt], registry: &Registry) -> Names {
+    pub(crate) fn collect(body: &[Stmt], registry: &Registry) -> Names {
         let mut collector = Collector {
             names: Names::default(),
             registry,
@@ -33,24 +33,24 @@ impl Names {
     }
 
     /// The imports alone, for rewriting one statement.
-    pub fn of_imports(imports: &BTreeMap<String, String>) -> Names {
+    pub(crate) fn of_imports(imports: &BTreeMap<String, String>) -> Names {
         Names {
             imports: imports.clone(),
             ..Names::default()
         }
     }
 
-    pub fn imports(&self) -> &BTreeMap<String, String> {
+    pub(crate) fn imports(&self) -> &BTreeMap<String, String> {
         &self.imports
     }
 
-    pub fn into_imports(self) -> BTreeMap<String, String> {
+    pub(crate) fn into_imports(self) -> BTreeMap<String, String> {
         self.imports
     }
 
     /// The full dotted name of `F.softmax`, `torch.log` or an imported `log`; nothing for a name
     /// that no import or alias explains.
-    pub fn resolve(&self, expression: &Expr) -> Option<String> {
+    pub(crate) fn resolve(&self, expression: &Expr) -> Option<String> {
         let written = dotted(expression)?;
         let (first, rest) = match written.split_once('.') {
             Some((first, rest)) => (first, Some(rest)),
@@ -65,23 +65,23 @@ impl Names {
     }
 
     /// The unstable functions behind the call of a name that is bound to a module object.
-    pub fn module_functions(&self, expression: &Expr) -> &[String] {
+    pub(crate) fn module_functions(&self, expression: &Expr) -> &[String] {
         dotted(expression)
             .and_then(|name| self.modules.get(&name))
             .map_or(&[], Vec::as_slice)
     }
 
-    pub fn is_generator(&self, expression: &Expr) -> bool {
+    pub(crate) fn is_generator(&self, expression: &Expr) -> bool {
         dotted(expression).is_some_and(|name| self.generators.contains(&name))
     }
 
-    pub fn is_loader(&self, expression: &Expr) -> bool {
+    pub(crate) fn is_loader(&self, expression: &Expr) -> bool {
         dotted(expression).is_some_and(|name| self.loaders.contains(&name))
     }
 }
 
 /// `a.b.c` as text, when the expression is nothing but names and dots.
-pub fn dotted(expression: &Expr) -> Option<String> {
+pub(crate) fn dotted(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Name(name) => Some(name.id.to_string()),
         Expr::Attribute(attribute) => {

@@ -21,7 +21,7 @@ pub(super) struct Rewrite<'a> {
 
 impl Rewrite<'_> {
     /// Whether the rewrite replaces the site, something around it, or a part of it.
-    pub fn concerns(&self, site: TextRange) -> bool {
+    pub(super) fn concerns(&self, site: TextRange) -> bool {
         self.replaced.contains_range(site)
             || site.contains_range(self.replaced)
             || self

@@ -41,7 +41,7 @@ pub(super) struct Followed<'a> {
 
 impl<'a> Context<'a> {
     /// Nothing when the site does not stand in this source.
-    pub fn new(
+    pub(super) fn new(
         source: &'a str,
         module: &'a [Stmt],
         analysis: &Analysis,
@@ -78,12 +78,12 @@ impl<'a> Context<'a> {
         })
     }
 
-    pub fn text(&self, expression: &impl Ranged) -> &'a str {
+    pub(super) fn text(&self, expression: &impl Ranged) -> &'a str {
         &self.source[expression.range()]
     }
 
     /// The text as an operand: in parentheses unless it binds tighter than any operator.
-    pub fn operand_text(&self, expression: &Expr) -> String {
+    pub(super) fn operand_text(&self, expression: &Expr) -> String {
         let text = self.text(expression);
         if is_atomic(expression) {
             text.to_owned()
@@ -92,7 +92,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub fn operation(&self, expression: &'a Expr) -> Option<Operation<'a>> {
+    pub(super) fn operation(&self, expression: &'a Expr) -> Option<Operation<'a>> {
         if let Expr::Call(call) = expression
             && let Some(object) = self.module_object(call)
         {
@@ -102,13 +102,13 @@ impl<'a> Context<'a> {
     }
 
     /// The object of `torch.nn` that a call calls.
-    pub fn module_object(&self, call: &ExprCall) -> Option<&ModuleObject<'a>> {
+    pub(super) fn module_object(&self, call: &ExprCall) -> Option<&ModuleObject<'a>> {
         let name = dotted(&call.func)?;
         self.modules.iter().find(|object| object.name == name)
     }
 
     /// The operation behind an expression, seen through a variable, if it has one of these names.
-    pub fn followed_operation(
+    pub(super) fn followed_operation(
         &self,
         expression: &'a Expr,
         wanted: &[&str],
@@ -122,7 +122,7 @@ impl<'a> Context<'a> {
 
     /// Looks through a variable that is assigned once, before, and whose value could as well be
     /// computed here.
-    pub fn follow(&self, expression: &'a Expr) -> Followed<'a> {
+    pub(super) fn follow(&self, expression: &'a Expr) -> Followed<'a> {
         let direct = Followed {
             value: expression,
             through: None,
@@ -191,7 +191,11 @@ impl<'a> Context<'a> {
     }
 
     /// Whether the variable of an assignment is read outside these ranges.
-    pub fn is_read_outside(&self, assignment: &Assignment<'_>, ranges: &[TextRange]) -> bool {
+    pub(super) fn is_read_outside(
+        &self,
+        assignment: &Assignment<'_>,
+        ranges: &[TextRange],
+    ) -> bool {
         let inside = |load: TextRange| ranges.iter().any(|range| range.contains_range(load));
         self.loads
             .iter()
@@ -199,7 +203,7 @@ impl<'a> Context<'a> {
     }
 
     /// The single assignment whose value holds the site, with the name it binds.
-    pub fn assignment_of_site(&self) -> Option<&str> {
+    pub(super) fn assignment_of_site(&self) -> Option<&str> {
         self.assignments
             .iter()
             .find(|assignment| assignment.value.range().contains_range(self.range))
@@ -208,7 +212,7 @@ impl<'a> Context<'a> {
 
     /// Where a statement that defines `name` can stand in front of the site's, and its indentation;
     /// nothing when the name is taken or the site's values exist only inside an expression.
-    pub fn place_for_helper(&self, name: &str) -> Option<(TextSize, &'a str)> {
+    pub(super) fn place_for_helper(&self, name: &str) -> Option<(TextSize, &'a str)> {
         let is_taken = |(used, _): &(String, TextRange)| used == name;
         if self.stores.iter().any(is_taken)
             || self.loads.iter().any(is_taken)
@@ -241,7 +245,7 @@ impl<'a> Context<'a> {
     }
 
     /// The expression of the site itself; nothing for an augmented assignment.
-    pub fn site_expression(&self) -> Option<&'a Expr> {
+    pub(super) fn site_expression(&self) -> Option<&'a Expr> {
         self.expressions
             .iter()
             .copied()
@@ -249,7 +253,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether the site computes with NumPy: by its own names, else by what the file imports.
-    pub fn is_numpy(&self, root: &'a Expr) -> bool {
+    pub(super) fn is_numpy(&self, root: &'a Expr) -> bool {
         let mut finder = LibraryFinder {
             names: &self.names,
             torch: false,
@@ -263,7 +267,7 @@ impl<'a> Context<'a> {
     }
 
     /// Whether the file imports NumPy and not torch.
-    pub fn file_is_numpy(&self) -> bool {
+    pub(super) fn file_is_numpy(&self) -> bool {
         let imports = |library: &str| {
             self.names
                 .imports()
@@ -274,7 +278,7 @@ impl<'a> Context<'a> {
     }
 
     /// How this file writes a dotted name: `F.softplus` where `F` is imported, and so on.
-    pub fn spell(&self, full: &str) -> String {
+    pub(super) fn spell(&self, full: &str) -> String {
         let imports = self.names.imports();
         let candidates = imports.iter().filter_map(|(local, target)| {
             if target == full {
@@ -294,7 +298,7 @@ impl<'a> Context<'a> {
     }
 
     /// A constant no larger than a usual epsilon, also through a name such as `EPSILON`.
-    pub fn is_epsilon(&self, expression: &'a Expr) -> bool {
+    pub(super) fn is_epsilon(&self, expression: &'a Expr) -> bool {
         let value = match expression {
             Expr::Name(name) => self.module_constant(name.id.as_str()),
             other => number(other),

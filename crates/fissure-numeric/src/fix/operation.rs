@@ -15,7 +15,7 @@ pub(super) struct Operation<'a> {
 }
 
 impl<'a> Operation<'a> {
-    pub fn of(expression: &'a Expr, names: &Names) -> Option<Operation<'a>> {
+    pub(super) fn of(expression: &'a Expr, names: &Names) -> Option<Operation<'a>> {
         match expression {
             Expr::Call(call) => {
                 let mut operands: Vec<&Expr> = Vec::new();
@@ -77,7 +77,7 @@ impl<'a> Operation<'a> {
 
     /// The call of an object made by `nn.Softmax(dim=1)`: its class gives the function and the
     /// arguments of the class are keywords of the call.
-    pub fn of_module(
+    pub(super) fn of_module(
         call: &'a ExprCall,
         class: &str,
         made_by: &'a ExprCall,
@@ -104,12 +104,12 @@ impl<'a> Operation<'a> {
         })
     }
 
-    pub fn operand(&self, position: usize) -> Option<&'a Expr> {
+    pub(super) fn operand(&self, position: usize) -> Option<&'a Expr> {
         self.operands.get(position).copied()
     }
 
     /// The operand at a position, or the keyword argument of that name.
-    pub fn argument(&self, position: usize, keywords: &[&str]) -> Option<&'a Expr> {
+    pub(super) fn argument(&self, position: usize, keywords: &[&str]) -> Option<&'a Expr> {
         self.operand(position).or_else(|| {
             let found = self
                 .keywords
@@ -120,17 +120,17 @@ impl<'a> Operation<'a> {
     }
 
     /// The dimension that a reduction or a softmax works along.
-    pub fn dimension(&self) -> Option<&'a Expr> {
+    pub(super) fn dimension(&self) -> Option<&'a Expr> {
         self.argument(1, &["dim", "axis"])
     }
 
     /// Whether a reduction keeps the dimension it works along.
-    pub fn keeps_dimension(&self) -> bool {
+    pub(super) fn keeps_dimension(&self) -> bool {
         let value = self.argument(2, &["keepdim", "keepdims"]);
         matches!(value, Some(Expr::BooleanLiteral(literal)) if literal.value)
     }
 
-    pub fn mentions(&self, keywords: &[&str]) -> bool {
+    pub(super) fn mentions(&self, keywords: &[&str]) -> bool {
         self.keywords
             .iter()
             .any(|(name, _)| keywords.contains(name))

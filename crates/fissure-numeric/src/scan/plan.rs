@@ -11,7 +11,7 @@ use crate::registry::Registry;
 
 /// The target as the source shows it.
 #[derive(Clone, Debug)]
-pub struct Analysed {
+pub(super) struct Analysed {
     /// `script`, `function`, `module` or `folder`.
     pub kind: &'static str,
     /// Absolute path of the file, when the target is one.
@@ -26,7 +26,10 @@ pub struct Analysed {
     pub registry: Value,
 }
 
-pub fn analyse_target(options: &ScanOptions, registry: &Registry) -> Result<Analysed, ScanError> {
+pub(super) fn analyse_target(
+    options: &ScanOptions,
+    registry: &Registry,
+) -> Result<Analysed, ScanError> {
     let facts = registry.to_json();
     let (path, function) = match &options.target {
         ScanTarget::Script(path) => (path, None),
@@ -135,7 +138,7 @@ fn libraries(analysed: &Analysed) -> Vec<&'static str> {
     found
 }
 
-pub fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
+pub(super) fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
     let inputs: serde_json::Map<String, Value> = options
         .inputs
         .iter()

@@ -22,7 +22,7 @@ use super::{ScanError, ScanOptions, plan, runtime};
 
 /// How the runtime's process ended, as far as the scan is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub(super) enum Ended {
     Normally,
     /// Nothing was heard for the whole patience; it was killed.
     Silent(Duration),
@@ -40,7 +40,7 @@ enum Heard {
     Garbled(String),
 }
 
-pub struct Runtime {
+pub(super) struct Runtime {
     child: Warded,
     commands: UnixStream,
     heard: Receiver<Heard>,
@@ -67,12 +67,12 @@ pub fn interrupt() {
     }
 }
 
-pub fn was_interrupted() -> bool {
+pub(super) fn was_interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
 impl Runtime {
-    pub fn start(
+    pub(super) fn start(
         options: &ScanOptions,
         analysed: &Analysed,
         models: &Models,
@@ -141,7 +141,7 @@ impl Runtime {
     }
 
     /// The next event, or how it ended.
-    pub fn next(&mut self, patience: Duration) -> Result<Event, Ended> {
+    pub(super) fn next(&mut self, patience: Duration) -> Result<Event, Ended> {
         loop {
             match self.heard.recv_timeout(patience) {
                 Ok(Heard::Event(event)) => return Ok(*event),
@@ -162,7 +162,7 @@ impl Runtime {
     }
 
     /// Sends a command. A runtime that is gone is noticed by the next read, not here.
-    pub fn command(&mut self, command: &serde_json::Value) {
+    pub(super) fn command(&mut self, command: &serde_json::Value) {
         let mut line = command.to_string().into_bytes();
         line.push(b'\n');
         let mut rest = line.as_slice();
@@ -175,12 +175,12 @@ impl Runtime {
         }
     }
 
-    pub fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         self.command(&serde_json::json!({"command": "finish"}));
     }
 
     /// Ends the process if it still runs; returns what it wrote to standard error.
-    pub fn close(mut self) -> String {
+    pub(super) fn close(mut self) -> String {
         self.child.wait(LAST_WORD);
         self.kill();
         self.log()

@@ -22,7 +22,7 @@ const CHECKS: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The sources that findings are in, each read and analysed once.
-pub struct Sources<'a> {
+pub(super) struct Sources<'a> {
     registry: &'a Registry,
     known: BTreeMap<PathBuf, Option<Source>>,
 }
@@ -33,7 +33,7 @@ struct Source {
 }
 
 impl<'a> Sources<'a> {
-    pub fn new(analysed: &Analysed, registry: &'a Registry) -> Sources<'a> {
+    pub(super) fn new(analysed: &Analysed, registry: &'a Registry) -> Sources<'a> {
         let mut known = BTreeMap::new();
         if let (Some(analysis), Some(text), Some(file)) =
             (&analysed.analysis, &analysed.source, &analysed.file)
@@ -62,7 +62,7 @@ impl<'a> Sources<'a> {
 }
 
 /// Finds a checked fix, or a precondition, for each finding from the one numbered `first` on.
-pub fn check(
+pub(super) fn check(
     sources: &mut Sources<'_>,
     report: &mut ScanReport,
     runtime: &mut Runtime,

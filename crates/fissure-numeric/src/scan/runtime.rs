@@ -11,7 +11,7 @@ const OPERATIONS: &str = "operations.json";
 const STARTER: &str = "import runpy\nrunpy.run_module('fissure_scan', run_name='__main__')\n";
 
 /// Writes the runtime below `folder`; returns the path of the file to run.
-pub fn unpack(folder: &Path) -> io::Result<PathBuf> {
+pub(super) fn unpack(folder: &Path) -> io::Result<PathBuf> {
     fissure_execute::unpack_package(PACKAGE, folder)?;
     let operations = fissure_functions::functions().operations().to_json();
     std::fs::write(

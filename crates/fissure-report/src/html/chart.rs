@@ -15,7 +15,7 @@ const BOTTOM: f64 = 26.0;
 const TICKS: u32 = 4;
 
 /// One layer of a stacked chart, or one line.
-pub struct Series<'a> {
+pub(super) struct Series<'a> {
     /// What the tooltip calls it.
     pub name: &'a str,
     /// Class of the style sheet that gives the colour.
@@ -103,7 +103,7 @@ impl Frame {
 }
 
 /// Layers on top of one another, over time. All series have one value per point of time.
-pub fn stacked(label: &str, series: &[Series<'_>], seconds: f64) -> String {
+pub(super) fn stacked(label: &str, series: &[Series<'_>], seconds: f64) -> String {
     let count = series.first().map_or(0, |first| first.values.len());
     let mut below = vec![0.0; count];
     let largest = (0..count)
@@ -138,7 +138,7 @@ pub fn stacked(label: &str, series: &[Series<'_>], seconds: f64) -> String {
 }
 
 /// One line over time, in a small picture.
-pub fn line(label: &str, series: &Series<'_>, seconds: f64) -> String {
+pub(super) fn line(label: &str, series: &Series<'_>, seconds: f64) -> String {
     let largest = series.values.iter().copied().fold(0.0, f64::max);
     let frame = Frame::new(WIDTH / 2.0, HEIGHT * 0.7, largest, series.values.len());
     let mut svg = frame.open(label);
@@ -159,7 +159,7 @@ pub fn line(label: &str, series: &Series<'_>, seconds: f64) -> String {
 }
 
 /// How many things fall into each tenth of 0 to 100 %.
-pub fn percent_histogram(label: &str, percents: impl Iterator<Item = f64>) -> String {
+pub(super) fn percent_histogram(label: &str, percents: impl Iterator<Item = f64>) -> String {
     let mut bins = [0u32; 10];
     for percent in percents {
         bins[((percent / 10.0) as usize).min(9)] += 1;
@@ -208,7 +208,7 @@ fn round_up(value: f64) -> f64 {
 }
 
 /// `950`, `1.2k`, `3M`.
-pub fn short_number(value: f64) -> String {
+pub(super) fn short_number(value: f64) -> String {
     let (scaled, unit) = match value.abs() {
         size if size >= 1e9 => (value / 1e9, "G"),
         size if size >= 1e6 => (value / 1e6, "M"),

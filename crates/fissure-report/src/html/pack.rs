@@ -10,7 +10,7 @@ use serde::Serialize;
 /// JSON, compressed by gzip, as base64: a script of the page unpacks it with what every browser has
 /// since 2023. The texts of findings are much alike, so that a page is a tenth of what it would be.
 /// Base64 also means that nothing in it can end the element it stands in.
-pub fn pack(data: &impl Serialize) -> String {
+pub(super) fn pack(data: &impl Serialize) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     serde_json::to_writer(&mut encoder, data).expect("plain data always serialises");
     let packed = encoder

@@ -112,7 +112,7 @@ impl<'a> From<&'a ApiReport> for ApiRow<'a> {
     }
 }
 
-pub fn state_name(run: &Run) -> &'static str {
+pub(super) fn state_name(run: &Run) -> &'static str {
     match run.info.state {
         RunState::Finished => "finished",
         RunState::Interrupted => "ended early",
@@ -159,7 +159,7 @@ struct ConstraintRow {
 
 /// What the templates show.
 #[derive(Serialize)]
-pub struct PageContext<'a> {
+pub(super) struct PageContext<'a> {
     name: &'a str,
     state: &'static str,
     info: &'a RunInfo,
@@ -180,7 +180,7 @@ pub struct PageContext<'a> {
     under_way: Vec<&'a str>,
 }
 
-pub fn page_context(run: &Run) -> PageContext<'_> {
+pub(super) fn page_context(run: &Run) -> PageContext<'_> {
     let seconds = Duration::try_from_secs_f64(run.totals.seconds).unwrap_or_default();
     PageContext {
         name: &run.info.name,

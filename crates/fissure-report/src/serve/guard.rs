@@ -50,12 +50,12 @@ impl fmt::Debug for Token {
 }
 
 #[derive(Deserialize)]
-pub struct Asked {
+pub(super) struct Asked {
     token: Option<String>,
 }
 
 /// Whether a request carries the token, in its address or as `Authorization: Bearer`.
-pub fn knows_token(shared: &Shared, asked: &Asked, headers: &HeaderMap) -> bool {
+pub(super) fn knows_token(shared: &Shared, asked: &Asked, headers: &HeaderMap) -> bool {
     let bearer = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -68,7 +68,7 @@ pub fn knows_token(shared: &Shared, asked: &Asked, headers: &HeaderMap) -> bool 
 }
 
 /// Lets requests through that may be answered.
-pub async fn guard(
+pub(super) async fn guard(
     State(shared): State<Arc<Shared>>,
     Query(asked): Query<Asked>,
     request: Request,

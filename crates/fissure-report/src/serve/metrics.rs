@@ -6,9 +6,9 @@ use std::fmt::Write;
 use crate::run::{Run, RunState};
 
 /// The content type that the format asks for.
-pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub(super) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-pub fn metrics(run: &Run) -> String {
+pub(super) fn metrics(run: &Run) -> String {
     let mut text = String::new();
     let name = label(&run.info.name);
     let library = label(&run.info.library);

@@ -11,18 +11,18 @@ use super::{Seen, Shared};
 use crate::run::Run;
 
 #[derive(Default)]
-pub struct Pages {
+pub(super) struct Pages {
     pub live: Kept,
     pub report: Kept,
 }
 
 /// The newest version of one page, and the state of the run that it shows.
 #[derive(Default)]
-pub struct Kept(Mutex<Option<(Seen, Bytes)>>);
+pub(super) struct Kept(Mutex<Option<(Seen, Bytes)>>);
 
 impl Kept {
     /// The page as the run is now; `None` before it begins.
-    pub fn get(&self, shared: &Shared, make: impl FnOnce(&Run) -> String) -> Option<Bytes> {
+    pub(super) fn get(&self, shared: &Shared, make: impl FnOnce(&Run) -> String) -> Option<Bytes> {
         // Whoever panicked left the last whole page.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = *shared.seen.borrow();

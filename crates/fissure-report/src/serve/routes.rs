@@ -28,7 +28,7 @@ const WAITING: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"ut
 <link rel=\"icon\" href=\"data:,\"><title>Fissure</title></head><body style=\"font-family: system-ui; padding: 2rem\">\
 <h1>The run has not begun</h1><p>This page looks again every two seconds.</p></body></html>";
 
-pub fn router(shared: Arc<Shared>) -> Router {
+pub(super) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/report.html", get(report))

@@ -13,12 +13,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Text that would do harm where it is taken for markup.
-pub const HOSTILE: &str = "</script><script>document.title='harmed'</script><img src=x onerror=\"document.title='harmed'\">";
+pub(crate) const HOSTILE: &str = "</script><script>document.title='harmed'</script><img src=x onerror=\"document.title='harmed'\">";
 
 /// When made runs begin, in seconds since 1970.
 const BEGAN: u64 = 1_790_000_000;
 
-pub struct MadeRun {
+pub(crate) struct MadeRun {
     pub apis: usize,
     /// Batches of all APIs together, one each tenth of a second.
     pub batches: u64,
@@ -27,14 +27,14 @@ pub struct MadeRun {
 
 impl MadeRun {
     /// Writes a run that has ended.
-    pub fn write(&self, folder: &Path) {
+    pub(crate) fn write(&self, folder: &Path) {
         self.begin(folder);
         self.go_on(folder, 0);
         self.end(folder);
     }
 
     /// What a process writes first.
-    pub fn begin(&self, folder: &Path) {
+    pub(crate) fn begin(&self, folder: &Path) {
         fs::create_dir_all(folder.join("findings")).unwrap();
         let header = header(folder);
         let text = serde_json::to_vec_pretty(&header).unwrap();
@@ -48,7 +48,7 @@ impl MadeRun {
     }
 
     /// Batches and findings, numbered from `first`.
-    pub fn go_on(&self, folder: &Path, first: usize) {
+    pub(crate) fn go_on(&self, folder: &Path, first: usize) {
         let mut log = EventLog::open(folder).unwrap();
         for index in 0..self.batches {
             append(&mut log, index as f64 / 10.0, &batch(index, self.apis));
@@ -61,7 +61,7 @@ impl MadeRun {
         }
     }
 
-    pub fn end(&self, folder: &Path) {
+    pub(crate) fn end(&self, folder: &Path) {
         let mut log = EventLog::open(folder).unwrap();
         let seconds = self.batches as f64 / 10.0 + 1.0;
         for at in 0..self.apis {
@@ -72,7 +72,7 @@ impl MadeRun {
 }
 
 /// A finding every text of which is hostile.
-pub fn hostile_finding() -> Finding {
+pub(crate) fn hostile_finding() -> Finding {
     let mut finding = finding(0, 1, HOSTILE);
     finding.id = "hostile".to_owned();
     finding.signature = "hostile".to_owned();
@@ -87,12 +87,12 @@ pub fn hostile_finding() -> Finding {
 }
 
 /// Tells the log of a finding.
-pub fn tell(folder: &Path, finding: &Finding) {
+pub(crate) fn tell(folder: &Path, finding: &Finding) {
     let mut log = EventLog::open(folder).unwrap();
     append(&mut log, 1.0, &found(0, 1, finding));
 }
 
-pub fn finding(number: usize, apis: usize, message: &str) -> Finding {
+pub(crate) fn finding(number: usize, apis: usize, message: &str) -> Finding {
     let api = api(number % apis.max(1));
     let kinds = [
         (OutcomeKind::Crash, Confidence::Crash, "SIGSEGV"),

@@ -42,7 +42,7 @@ pub(super) fn same(left: Found, right: Found) -> bool {
 }
 
 impl<'a> Found<'a> {
-    pub fn number(self) -> Option<Number> {
+    pub(super) fn number(self) -> Option<Number> {
         match self {
             Found::Number(value) => Some(value),
             Found::Datum(datum) => datum.number(),
@@ -51,7 +51,7 @@ impl<'a> Found<'a> {
     }
 
     /// Of a list its length, of a number nothing at all.
-    pub fn shape(self) -> Option<Items<'a>> {
+    pub(super) fn shape(self) -> Option<Items<'a>> {
         match self {
             Found::Datum(Datum::Tensor(tensor)) => Some(Items::Dimensions(&tensor.shape)),
             Found::Datum(Datum::List(items) | Datum::Tuple(items)) => {
@@ -67,7 +67,7 @@ impl<'a> Found<'a> {
 
 impl<'a> Items<'a> {
     /// Of a tensor whose elements are not known one by one, its two bounds stand for them.
-    pub fn count(self) -> usize {
+    pub(super) fn count(self) -> usize {
         match self {
             Items::Dimensions(shape) => shape.len(),
             Items::One(_) => 1,
@@ -80,7 +80,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    pub fn at(self, position: usize) -> Found<'a> {
+    pub(super) fn at(self, position: usize) -> Found<'a> {
         match self {
             Items::Dimensions(shape) => Found::Number(Number::from(shape[position])),
             Items::One(length) => Found::Number(Number::from(length)),
@@ -94,13 +94,13 @@ impl<'a> Items<'a> {
         }
     }
 
-    pub fn fold(self, start: Number, operator: Operator) -> Option<Number> {
+    pub(super) fn fold(self, start: Number, operator: Operator) -> Option<Number> {
         (0..self.count()).try_fold(start, |result, position| {
             result.calculate(operator, self.at(position).number()?)
         })
     }
 
-    pub fn extreme(self, operator: Operator) -> Option<Number> {
+    pub(super) fn extreme(self, operator: Operator) -> Option<Number> {
         if let Items::Tensor(tensor) = self {
             if tensor.size() == Number::Int(0) {
                 return None;
@@ -122,7 +122,7 @@ impl<'a> Items<'a> {
         best
     }
 
-    pub fn same(self, other: Items) -> bool {
+    pub(super) fn same(self, other: Items) -> bool {
         if let (Items::Tensor(left), Items::Tensor(right)) = (self, other) {
             return left == right;
         }
@@ -136,7 +136,7 @@ impl<'a> Items<'a> {
         self.at(position).number()
     }
 
-    pub fn broadcasts_with(self, other: Items) -> bool {
+    pub(super) fn broadcasts_with(self, other: Items) -> bool {
         let one = Number::Int(1);
         (0..self.count().min(other.count())).all(|back| {
             match (self.backwards(back), other.backwards(back)) {
@@ -146,7 +146,7 @@ impl<'a> Items<'a> {
         })
     }
 
-    pub fn broadcasts_to(self, target: Items) -> bool {
+    pub(super) fn broadcasts_to(self, target: Items) -> bool {
         self.count() <= target.count()
             && (0..self.count()).all(
                 |back| match (self.backwards(back), target.backwards(back)) {

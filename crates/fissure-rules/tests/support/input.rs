@@ -4,7 +4,7 @@ use fissure_model::Dtype;
 use fissure_rules::{Datum, ElementFact, FactSet, Function, Number, TensorFacts};
 
 /// The arguments in the order of `names`; what is not mentioned is not given.
-pub fn read(text: &str, names: &[&str]) -> Result<Vec<Datum>, String> {
+pub(crate) fn read(text: &str, names: &[&str]) -> Result<Vec<Datum>, String> {
     let mut arguments = vec![Datum::None; names.len()];
     let mut reader = Reader { rest: text.trim() };
     while !reader.rest.is_empty() {

@@ -69,7 +69,7 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    pub fn contains(self, value: f64) -> bool {
+    pub(crate) fn contains(self, value: f64) -> bool {
         let above = value > self.lower
             || value == self.lower && self.lower_closed
             || self.lower == f64::NEG_INFINITY;
@@ -81,7 +81,7 @@ impl Interval {
 }
 
 impl CompiledRange {
-    pub fn interval(&self, scope: Scope) -> Interval {
+    pub(crate) fn interval(&self, scope: Scope) -> Interval {
         Interval {
             lower: self.lower.0.evaluate(scope).unwrap_or(f64::NEG_INFINITY),
             lower_closed: self.lower.1,
@@ -100,7 +100,7 @@ pub(crate) enum Matched {
 }
 
 impl Compared {
-    pub fn matches(&self, actual: f64, scope: Scope) -> Matched {
+    pub(crate) fn matches(&self, actual: f64, scope: Scope) -> Matched {
         let Compared(comparison, term) = self;
         match term.unbound(scope) {
             Unbound::Unknowable | Unbound::Many(_) => Matched::Yes,
@@ -172,12 +172,12 @@ impl CompiledParam {
     }
 
     /// The facts of the parameter that the dtype term at `index` names.
-    pub fn dtype_facts<'a>(&self, index: usize, facts: &'a [Facts]) -> Option<&'a Facts> {
+    pub(crate) fn dtype_facts<'a>(&self, index: usize, facts: &'a [Facts]) -> Option<&'a Facts> {
         self.dtype_sources[index].map(|param| &facts[param])
     }
 
     /// Is this rank allowed, for some value of the symbols?
-    pub fn allows_rank(&self, rank: f64, scope: Scope) -> bool {
+    pub(crate) fn allows_rank(&self, rank: f64, scope: Scope) -> bool {
         self.ndims.is_empty()
             || self
                 .ndims
@@ -186,7 +186,7 @@ impl CompiledParam {
     }
 
     /// Rank 0 is listed outright: a plain number is meant too.
-    pub fn allows_plain(&self, scope: Scope) -> bool {
+    pub(crate) fn allows_plain(&self, scope: Scope) -> bool {
         !self.ndims.is_empty() && self.allows_rank(0.0, scope)
     }
 }
@@ -237,7 +237,7 @@ pub(crate) struct CompiledSpec {
 }
 
 impl CompiledSpec {
-    pub fn new(spec: &Spec) -> Self {
+    pub(crate) fn new(spec: &Spec) -> Self {
         let params = || spec.params.iter().chain(&spec.layer_params);
         let mut names = Names {
             params: params().map(|param| param.name.as_str()).collect(),

@@ -6,7 +6,7 @@ use crate::constraints::meaning::Leaf;
 use crate::constraints::sample::Call;
 
 impl Call<'_> {
-    pub fn other_rank(&mut self, value: AbstractValue) -> AbstractValue {
+    pub(super) fn other_rank(&mut self, value: AbstractValue) -> AbstractValue {
         match value {
             AbstractValue::Tensor {
                 kind,
@@ -78,7 +78,7 @@ impl Call<'_> {
         shape
     }
 
-    pub fn other_shape(&mut self, value: AbstractValue) -> AbstractValue {
+    pub(super) fn other_shape(&mut self, value: AbstractValue) -> AbstractValue {
         match value {
             AbstractValue::Tensor {
                 kind,
@@ -146,7 +146,7 @@ impl Call<'_> {
     }
 
     /// Any value at all: what a parameter gets when constraints are switched off.
-    pub fn anything(&mut self) -> AbstractValue {
+    pub(super) fn anything(&mut self) -> AbstractValue {
         let literal = AbstractValue::Literal;
         match self.random.index(12) {
             0 | 1 => literal(Value::Int(self.random.between(-8, 16))),

@@ -24,11 +24,11 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    pub fn param(&self, name: &str) -> Option<usize> {
+    pub(super) fn param(&self, name: &str) -> Option<usize> {
         self.params.iter().position(|param| *param == name)
     }
 
-    pub fn symbol(&mut self, name: &'a str) -> usize {
+    pub(super) fn symbol(&mut self, name: &'a str) -> usize {
         self.symbols
             .iter()
             .position(|symbol| *symbol == name)
@@ -38,7 +38,7 @@ impl<'a> Names<'a> {
             })
     }
 
-    pub fn term(&mut self, expression: &'a Expression) -> Term {
+    pub(super) fn term(&mut self, expression: &'a Expression) -> Term {
         let of = |names: &Names, name: &str, make: fn(usize) -> Term| {
             names.param(name).map_or(Term::Unknown, make)
         };
@@ -91,7 +91,7 @@ pub(crate) enum Unbound {
 }
 
 impl Term {
-    pub fn evaluate(&self, scope: Scope) -> Option<f64> {
+    pub(crate) fn evaluate(&self, scope: Scope) -> Option<f64> {
         let fact = |param: &usize| scope.facts.get(*param);
         match self {
             Term::Number(number) => Some(*number),
@@ -115,7 +115,7 @@ impl Term {
         }
     }
 
-    pub fn unbound(&self, scope: Scope) -> Unbound {
+    pub(crate) fn unbound(&self, scope: Scope) -> Unbound {
         match self {
             Term::Symbol(symbol) if scope.symbols[*symbol].is_none() => Unbound::One(*symbol),
             Term::Negate(inner) => inner.unbound(scope),
@@ -132,7 +132,7 @@ impl Term {
     }
 
     /// The value of the one unbound symbol that makes the term equal to `target`.
-    pub fn solve(&self, scope: Scope, target: f64) -> Option<f64> {
+    pub(crate) fn solve(&self, scope: Scope, target: f64) -> Option<f64> {
         let value = match self {
             Term::Symbol(_) => Some(target),
             Term::Negate(inner) => inner.solve(scope, -target),

@@ -7,7 +7,7 @@ use crate::constraints::expressions::{Facts, Scope};
 use crate::constraints::facts::{Holder, for_each_number, tensor_of};
 use crate::constraints::meaning::{Leaf, accepts_dtype, accepts_leaf, structure_matches};
 
-pub fn container_fits(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool {
+pub(super) fn container_fits(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool {
     let constraint = &compiled.constraint;
     let listed = constraint
         .structures
@@ -43,7 +43,7 @@ fn is_text(value: &Value) -> bool {
     }
 }
 
-pub fn dtypes_fit(compiled: &CompiledParam, value: &Value, facts: &[Facts]) -> bool {
+pub(super) fn dtypes_fit(compiled: &CompiledParam, value: &Value, facts: &[Facts]) -> bool {
     let constraint = &compiled.constraint;
     let structures = &constraint.structures;
     if constraint.dtypes.is_empty()
@@ -77,7 +77,7 @@ pub fn dtypes_fit(compiled: &CompiledParam, value: &Value, facts: &[Facts]) -> b
     fits
 }
 
-pub fn numbers_fit(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool {
+pub(super) fn numbers_fit(compiled: &CompiledParam, value: &Value, scope: Scope) -> bool {
     if compiled.ranges.is_empty() {
         return true;
     }

@@ -32,7 +32,7 @@ pub(crate) enum Leaf {
 }
 
 impl Leaf {
-    pub fn of(value: &Value) -> Option<Leaf> {
+    pub(crate) fn of(value: &Value) -> Option<Leaf> {
         Some(match value {
             Value::Bool(_) => Leaf::Bool,
             Value::Int(_) => Leaf::Int,
@@ -46,7 +46,7 @@ impl Leaf {
     }
 
     /// The dtype that stands for a plain number in `dtype:&p`.
-    pub fn dtype(self) -> Option<Dtype> {
+    pub(crate) fn dtype(self) -> Option<Dtype> {
         Some(match self {
             Leaf::Bool => Dtype::Bool,
             Leaf::Int => Dtype::Int64,

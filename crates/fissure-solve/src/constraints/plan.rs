@@ -118,7 +118,7 @@ pub(crate) struct TensorSlots {
 }
 
 impl Plan {
-    pub fn new(
+    pub(crate) fn new(
         spec: &Spec,
         signature: Option<&Signature>,
         options: &PlanOptions,

@@ -57,13 +57,13 @@ pub(crate) struct SlotBuilder {
 
 impl SlotBuilder {
     /// A new slot; options with weight 0 are never taken.
-    pub fn slot(&mut self, weights: Vec<f32>) -> SlotId {
+    pub(super) fn slot(&mut self, weights: Vec<f32>) -> SlotId {
         debug_assert!(!weights.is_empty() && weights.len() < usize::from(NONE));
         self.bases.push(weights);
         SlotId(self.bases.len() - 1)
     }
 
-    pub fn finish(self) -> Preferences {
+    pub(super) fn finish(self) -> Preferences {
         let slots = self.bases.into_iter().map(|base| Slot {
             tried: vec![0.0; base.len()],
             accepted: vec![0.0; base.len()],
@@ -99,7 +99,7 @@ pub(crate) struct Preferences {
 
 impl Preferences {
     /// Starts a new input. `learned` is off where feedback must play no role.
-    pub fn begin(&mut self, random: &mut Random, learned: bool) {
+    pub(crate) fn begin(&mut self, random: &mut Random, learned: bool) {
         self.trace.clear();
         self.forced.fill(NONE);
         self.explore = !learned || random.chance(EXPLORE);
@@ -114,7 +114,7 @@ impl Preferences {
         }
     }
 
-    pub fn choose(&mut self, slot: SlotId, random: &mut Random) -> usize {
+    pub(crate) fn choose(&mut self, slot: SlotId, random: &mut Random) -> usize {
         let index = slot.0;
         let forced = self.forced[index];
         let option = if forced != NONE {
@@ -129,11 +129,11 @@ impl Preferences {
     }
 
     /// The choices since [`Preferences::begin`].
-    pub fn trace(&self) -> &Trace {
+    pub(crate) fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    pub fn learn(&mut self, trace: Trace, accepted: bool) {
+    pub(crate) fn learn(&mut self, trace: Trace, accepted: bool) {
         if accepted && !self.successes {
             self.successes = true;
             for slot in &mut self.slots {

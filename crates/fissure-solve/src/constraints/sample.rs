@@ -29,7 +29,7 @@ pub(crate) struct Unsatisfied {
 
 impl Unsatisfied {
     /// All tensors together passed the limit of bytes.
-    pub const TOO_LARGE: Unsatisfied = Unsatisfied {
+    pub(super) const TOO_LARGE: Unsatisfied = Unsatisfied {
         param: usize::MAX,
         category: Category::Shape,
     };
@@ -58,7 +58,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub fn begin(
+    pub(super) fn begin(
         plan: &'a Plan,
         preferences: &'a mut Preferences,
         random: &'a mut Random,
@@ -99,11 +99,11 @@ impl<'a> Call<'a> {
         call
     }
 
-    pub fn choose(&mut self, slot: SlotId) -> usize {
+    pub(super) fn choose(&mut self, slot: SlotId) -> usize {
         self.preferences.choose(slot, self.random)
     }
 
-    pub fn scope(&self) -> Scope<'_> {
+    pub(super) fn scope(&self) -> Scope<'_> {
         Scope {
             symbols: &self.symbols,
             facts: &self.facts,
@@ -111,7 +111,7 @@ impl<'a> Call<'a> {
     }
 
     /// Draws all parameters. `forced` is given even if it is optional.
-    pub fn draw(&mut self, forced: Option<usize>) -> Result<AbstractInput, Unsatisfied> {
+    pub(super) fn draw(&mut self, forced: Option<usize>) -> Result<AbstractInput, Unsatisfied> {
         let plan = self.plan;
         let by_position = self.choose(plan.call.passing) == 1;
         let mut drawn: Vec<Vec<AbstractValue>> = plan.params.iter().map(|_| Vec::new()).collect();

@@ -96,7 +96,7 @@ pub(crate) enum For {
 
 impl Call<'_> {
     /// The interval for values of parameter `index`; a soft one where no constraint applies.
-    pub fn interval(&mut self, index: usize, holder: For) -> Interval {
+    pub(super) fn interval(&mut self, index: usize, holder: For) -> Interval {
         let plan = self.plan;
         let compiled = &plan.params[index].compiled;
         let applies = |term: &Option<DtypeTerm>| match (term, holder) {
@@ -151,7 +151,7 @@ impl Call<'_> {
         range.interval(self.scope())
     }
 
-    pub fn leaf(&mut self, index: usize, leaf: Leaf) -> Result<Value, Unsatisfied> {
+    pub(super) fn leaf(&mut self, index: usize, leaf: Leaf) -> Result<Value, Unsatisfied> {
         let plan = self.plan;
         let param = &plan.params[index];
         let failed = || Unsatisfied {

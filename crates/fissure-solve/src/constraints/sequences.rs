@@ -13,14 +13,14 @@ use crate::constraints::scalars::{For, whole};
 const MAX_ENTRIES: u64 = 4096;
 
 impl Call<'_> {
-    pub fn length(&mut self, slot: SlotId) -> u64 {
+    pub(super) fn length(&mut self, slot: SlotId) -> u64 {
         match self.choose(slot) {
             7 => self.first_rank.unwrap_or(self.shared_shape.len()) as u64,
             length => length as u64,
         }
     }
 
-    pub fn sequence(
+    pub(super) fn sequence(
         &mut self,
         index: usize,
         tuple: bool,
@@ -84,7 +84,7 @@ impl Call<'_> {
         })
     }
 
-    pub fn entries(
+    pub(super) fn entries(
         &mut self,
         index: usize,
         entry: &Entry,
@@ -121,7 +121,7 @@ impl Call<'_> {
     }
 
     /// The rank of the tensor whose axes a parameter names.
-    pub fn axis_rank(&self, index: usize) -> i128 {
+    pub(super) fn axis_rank(&self, index: usize) -> i128 {
         let of = self.plan.params[index].compiled.soft.axis_of;
         match of.and_then(|of| self.facts[of].ndim) {
             Some(rank) => rank as i128,

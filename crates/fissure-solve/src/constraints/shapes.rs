@@ -93,7 +93,7 @@ const MAX_RANK: usize = 8;
 
 impl Call<'_> {
     /// A size as a tester would choose it.
-    pub fn dim(&mut self) -> u64 {
+    pub(super) fn dim(&mut self) -> u64 {
         let roll = self.random.below(if self.small { 70 } else { 100 });
         match roll {
             0..=64 => 1 + self.random.below(if self.small { 3 } else { 8 }),
@@ -110,7 +110,7 @@ impl Call<'_> {
     }
 
     /// The shape of a tensor of parameter `index`.
-    pub fn tensor_shape(&mut self, index: usize) -> Result<Vec<u64>, Unsatisfied> {
+    pub(super) fn tensor_shape(&mut self, index: usize) -> Result<Vec<u64>, Unsatisfied> {
         let plan = self.plan;
         let param = &plan.params[index];
         let compiled = &param.compiled;
@@ -144,7 +144,7 @@ impl Call<'_> {
     }
 
     /// One of the listed shapes, with at least `least` dimensions.
-    pub fn constrained_shape(
+    pub(super) fn constrained_shape(
         &mut self,
         index: usize,
         least: usize,
@@ -259,7 +259,7 @@ impl Call<'_> {
     }
 
     /// Gives a symbol a value as of a small dimension.
-    pub fn bind_small(&mut self, symbol: usize) {
+    pub(super) fn bind_small(&mut self, symbol: usize) {
         let value = 1 + self.random.below(8);
         self.symbols[symbol] = Some(value as f64);
     }
@@ -269,7 +269,11 @@ impl Call<'_> {
     }
 
     /// A rank that the constraint allows, at least `least`.
-    pub fn constrained_rank(&mut self, index: usize, least: usize) -> Result<usize, Unsatisfied> {
+    pub(super) fn constrained_rank(
+        &mut self,
+        index: usize,
+        least: usize,
+    ) -> Result<usize, Unsatisfied> {
         let plan = self.plan;
         let param = &plan.params[index];
         let drawn = self.choose(param.tensor.rank);
@@ -285,7 +289,7 @@ impl Call<'_> {
     }
 
     /// Does the rank fit? Binds a symbol if it only fits so.
-    pub fn bind_rank(&mut self, index: usize, rank: usize) -> bool {
+    pub(super) fn bind_rank(&mut self, index: usize, rank: usize) -> bool {
         let plan = self.plan;
         let ndims = &plan.params[index].compiled.ndims;
         if ndims.is_empty() {
@@ -306,7 +310,7 @@ impl Call<'_> {
     }
 
     /// A shape that nothing constrains but perhaps its rank.
-    pub fn free_shape(&mut self, slots: &TensorSlots, rank: Option<usize>) -> Vec<u64> {
+    pub(super) fn free_shape(&mut self, slots: &TensorSlots, rank: Option<usize>) -> Vec<u64> {
         let form = FORMS[self.choose(slots.form)];
         let shared = self.shared_shape.clone();
         let at = |index: usize| shared.get(index).copied();

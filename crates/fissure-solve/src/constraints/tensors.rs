@@ -12,7 +12,7 @@ use crate::constraints::shapes::{Scheme, fill_scheme};
 
 impl Call<'_> {
     /// A tensor of the library, or an array when `kind` is `None`.
-    pub fn tensor(
+    pub(super) fn tensor(
         &mut self,
         index: usize,
         kind: Option<TensorKind>,
@@ -50,7 +50,7 @@ impl Call<'_> {
         })
     }
 
-    pub fn count(&mut self, dtype: Dtype, shape: &[u64]) {
+    pub(super) fn count(&mut self, dtype: Dtype, shape: &[u64]) {
         let size = dtype.size().unwrap_or(1) as u64;
         let bytes = shape
             .iter()
@@ -139,7 +139,7 @@ impl Call<'_> {
     }
 
     /// The tensors that the object of a layer is called with.
-    pub fn layer_inputs(&mut self, layer: &LayerPlan) -> Vec<AbstractArgument> {
+    pub(super) fn layer_inputs(&mut self, layer: &LayerPlan) -> Vec<AbstractArgument> {
         let count = 1 + self.choose(layer.count);
         let channels = layer.channel.and_then(|param| {
             let facts = &self.facts[param];

@@ -35,7 +35,7 @@ pub(crate) fn violable(param: &ParamPlan) -> Vec<Category> {
 
 impl Call<'_> {
     /// `value`, changed so that `category` is likely broken and the rest is not.
-    pub fn broken(
+    pub(super) fn broken(
         &mut self,
         index: usize,
         category: Category,

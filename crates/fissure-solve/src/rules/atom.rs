@@ -75,7 +75,7 @@ impl Calculation {
 
 impl Relation {
     /// `left operator right` as a relation of `left - right`; the sides are exchanged for `>`, `>=`.
-    pub fn of(operator: Operator) -> (Relation, bool) {
+    pub(super) fn of(operator: Operator) -> (Relation, bool) {
         match operator {
             Operator::NotEqual => (Relation::NotZero, false),
             Operator::Less => (Relation::Negative, false),
@@ -139,7 +139,7 @@ impl Comparison {
         }
     }
 
-    pub fn known(&self, domains: &[Interval], scratch: &mut Scratch) -> Known {
+    pub(super) fn known(&self, domains: &[Interval], scratch: &mut Scratch) -> Known {
         let value = match self.plain_sides() {
             Some((left, right)) => value_of(left, domains).subtract(value_of(right, domains)),
             None => self.forward(domains, &mut scratch.values),
@@ -149,7 +149,7 @@ impl Comparison {
 
     /// Narrows the domains to what the comparison allows; `false` when nothing is left. Variables
     /// that changed are pushed to `changed`.
-    pub fn narrow(
+    pub(super) fn narrow(
         &self,
         domains: &mut [Interval],
         scratch: &mut Scratch,

@@ -34,7 +34,7 @@ pub(crate) enum Flat {
 }
 
 impl Expr {
-    pub fn binary(how: Calculation, left: Expr, right: Expr) -> Expr {
+    pub(super) fn binary(how: Calculation, left: Expr, right: Expr) -> Expr {
         if let (Expr::Constant(a), Expr::Constant(b)) = (&left, &right) {
             let value = match how {
                 Calculation::Add => a + b,
@@ -56,21 +56,21 @@ impl Expr {
         }
     }
 
-    pub fn negate(self) -> Expr {
+    pub(super) fn negate(self) -> Expr {
         match self {
             Expr::Constant(value) => Expr::Constant(-value),
             other => Expr::Negate(Box::new(other)),
         }
     }
 
-    pub fn absolute(self) -> Expr {
+    pub(super) fn absolute(self) -> Expr {
         match self {
             Expr::Constant(value) => Expr::Constant(value.abs()),
             other => Expr::Absolute(Box::new(other)),
         }
     }
 
-    pub fn constant(&self) -> Option<f64> {
+    pub(super) fn constant(&self) -> Option<f64> {
         match self {
             Expr::Constant(value) => Some(*value),
             _ => None,
@@ -108,7 +108,7 @@ impl Expr {
 }
 
 impl Flat {
-    pub fn all(parts: impl IntoIterator<Item = Flat>) -> Flat {
+    pub(super) fn all(parts: impl IntoIterator<Item = Flat>) -> Flat {
         let mut kept = Vec::new();
         for part in parts {
             match part {
@@ -125,7 +125,7 @@ impl Flat {
         }
     }
 
-    pub fn any(parts: impl IntoIterator<Item = Flat>) -> Flat {
+    pub(super) fn any(parts: impl IntoIterator<Item = Flat>) -> Flat {
         let mut kept = Vec::new();
         for part in parts {
             match part {
@@ -142,7 +142,12 @@ impl Flat {
         }
     }
 
-    pub fn compare(operator: Operator, left: Expr, right: Expr, domains: &[Interval]) -> Flat {
+    pub(super) fn compare(
+        operator: Operator,
+        left: Expr,
+        right: Expr,
+        domains: &[Interval],
+    ) -> Flat {
         let (relation, exchanged) = Relation::of(operator);
         let (left, right) = if exchanged {
             (right, left)
@@ -171,12 +176,12 @@ impl Flat {
         }))
     }
 
-    pub fn equal(left: Expr, right: Expr, domains: &[Interval]) -> Flat {
+    pub(super) fn equal(left: Expr, right: Expr, domains: &[Interval]) -> Flat {
         Flat::compare(Operator::Equal, left, right, domains)
     }
 
     /// The choice variable is one of `bits`, of the `possible` ones.
-    pub fn member(variable: u16, bits: u64, possible: u64) -> Flat {
+    pub(super) fn member(variable: u16, bits: u64, possible: u64) -> Flat {
         match bits & possible {
             0 => Flat::Constant(false),
             every if every == possible => Flat::Constant(true),
@@ -185,7 +190,7 @@ impl Flat {
     }
 
     /// Holds exactly when this does not.
-    pub fn negated(self) -> Flat {
+    pub(super) fn negated(self) -> Flat {
         match self {
             Flat::Constant(value) => Flat::Constant(!value),
             Flat::All(parts) => Flat::any(parts.into_iter().map(Flat::negated)),

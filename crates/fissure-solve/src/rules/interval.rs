@@ -15,13 +15,13 @@ pub(crate) struct Interval {
 const SLACK: f64 = 1e-9;
 
 impl Interval {
-    pub const EVERYTHING: Interval = Interval {
+    pub(super) const EVERYTHING: Interval = Interval {
         low: f64::NEG_INFINITY,
         high: f64::INFINITY,
         step: 0.0,
     };
 
-    pub fn constant(value: f64) -> Self {
+    pub(super) fn constant(value: f64) -> Self {
         let step = if floor(value) == value { 1.0 } else { 0.0 };
         Interval {
             low: value,
@@ -30,7 +30,7 @@ impl Interval {
         }
     }
 
-    pub fn whole(low: f64, high: f64) -> Self {
+    pub(super) fn whole(low: f64, high: f64) -> Self {
         Interval {
             low: ceil(low - SLACK),
             high: floor(high + SLACK),
@@ -38,7 +38,7 @@ impl Interval {
         }
     }
 
-    pub fn real(low: f64, high: f64) -> Self {
+    pub(super) fn real(low: f64, high: f64) -> Self {
         Interval {
             low,
             high,
@@ -46,11 +46,11 @@ impl Interval {
         }
     }
 
-    pub fn is_empty(self) -> bool {
+    pub(super) fn is_empty(self) -> bool {
         self.low > self.high || self.low.is_nan() || self.high.is_nan()
     }
 
-    pub fn is_fixed(self) -> bool {
+    pub(super) fn is_fixed(self) -> bool {
         self.low == self.high
     }
 
@@ -58,7 +58,7 @@ impl Interval {
         self.step >= 1.0
     }
 
-    pub fn contains(self, value: f64) -> bool {
+    pub(super) fn contains(self, value: f64) -> bool {
         self.low <= value
             && value <= self.high
             && (self.step == 0.0 || !self.low.is_finite() || self.is_on_stride(value))
@@ -74,7 +74,7 @@ impl Interval {
     }
 
     /// The value on the stride nearest below (or at) the given one.
-    pub fn snap(self, value: f64) -> f64 {
+    pub(super) fn snap(self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         if self.step == 0.0 || !self.low.is_finite() {
             return value;
@@ -91,7 +91,7 @@ impl Interval {
         self
     }
 
-    pub fn add(self, other: Interval) -> Interval {
+    pub(super) fn add(self, other: Interval) -> Interval {
         Interval {
             low: self.low + other.low,
             high: self.high + other.high,
@@ -99,7 +99,7 @@ impl Interval {
         }
     }
 
-    pub fn negate(self) -> Interval {
+    pub(super) fn negate(self) -> Interval {
         Interval {
             low: -self.high,
             high: -self.low,
@@ -107,11 +107,11 @@ impl Interval {
         }
     }
 
-    pub fn subtract(self, other: Interval) -> Interval {
+    pub(super) fn subtract(self, other: Interval) -> Interval {
         self.add(other.negate())
     }
 
-    pub fn multiply(self, other: Interval) -> Interval {
+    pub(super) fn multiply(self, other: Interval) -> Interval {
         let products = [
             product(self.low, other.low),
             product(self.low, other.high),
@@ -136,7 +136,7 @@ impl Interval {
     }
 
     /// The exact quotient; everything when the divisor can be 0.
-    pub fn divide(self, other: Interval) -> Interval {
+    pub(super) fn divide(self, other: Interval) -> Interval {
         if other.low <= 0.0 && other.high >= 0.0 {
             return Interval::EVERYTHING;
         }
@@ -154,7 +154,7 @@ impl Interval {
         )
     }
 
-    pub fn floor_divide(self, other: Interval) -> Interval {
+    pub(super) fn floor_divide(self, other: Interval) -> Interval {
         let exact = self.divide(other);
         Interval {
             low: floor(exact.low),
@@ -163,7 +163,7 @@ impl Interval {
         }
     }
 
-    pub fn modulo(self, other: Interval) -> Interval {
+    pub(super) fn modulo(self, other: Interval) -> Interval {
         let step = if self.is_whole() && other.is_whole() {
             1.0
         } else {
@@ -201,7 +201,7 @@ impl Interval {
         }
     }
 
-    pub fn absolute(self) -> Interval {
+    pub(super) fn absolute(self) -> Interval {
         if self.low >= 0.0 {
             self
         } else if self.high <= 0.0 {
@@ -215,7 +215,7 @@ impl Interval {
         }
     }
 
-    pub fn least(self, other: Interval) -> Interval {
+    pub(super) fn least(self, other: Interval) -> Interval {
         Interval {
             low: self.low.min(other.low),
             high: self.high.min(other.high),
@@ -223,13 +223,13 @@ impl Interval {
         }
     }
 
-    pub fn greatest(self, other: Interval) -> Interval {
+    pub(super) fn greatest(self, other: Interval) -> Interval {
         self.negate().least(other.negate()).negate()
     }
 
     /// The values in both. `self` is what a variable can be, so its stride decides whether it is
     /// whole.
-    pub fn intersect(self, other: Interval) -> Interval {
+    pub(super) fn intersect(self, other: Interval) -> Interval {
         let mut result = self;
         if self.step == 0.0 {
             result.low = self.low.max(other.low);

@@ -217,7 +217,7 @@ impl Variables {
     }
 
     /// Gives the choice its variables. `texts` is the number of texts the parameter chooses from.
-    pub fn build(
+    pub(super) fn build(
         &mut self,
         choice: &Choice,
         interest: &Interest,
@@ -291,7 +291,7 @@ impl Values<'_> {
     }
 
     /// The argument with these values.
-    pub fn datum(&self, outline: &Outline, texts: &[String]) -> Datum {
+    pub(super) fn datum(&self, outline: &Outline, texts: &[String]) -> Datum {
         match outline {
             Outline::Fixed(datum) => datum.clone(),
             Outline::Number(variable) => {
@@ -342,7 +342,7 @@ impl Values<'_> {
 
 impl Outline {
     /// Will the argument be of this type?
-    pub fn is(&self, of: &Type, roles: &[Role]) -> bool {
+    pub(super) fn is(&self, of: &Type, roles: &[Role]) -> bool {
         match (of, self) {
             (Type::Union(parts), _) => parts.iter().any(|part| self.is(part, roles)),
             (_, Outline::Fixed(datum)) => datum.is(of),

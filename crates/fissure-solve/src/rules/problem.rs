@@ -31,7 +31,11 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub fn new(outlines: Vec<Outline>, variables: Variables, constraints: Vec<Flat>) -> Self {
+    pub(super) fn new(
+        outlines: Vec<Outline>,
+        variables: Variables,
+        constraints: Vec<Flat>,
+    ) -> Self {
         let count = variables.domains.len();
         let mut problem = Problem {
             outlines,
@@ -121,12 +125,12 @@ impl Problem {
         }
     }
 
-    pub fn is_option(&self, variable: u16) -> bool {
+    pub(super) fn is_option(&self, variable: u16) -> bool {
         self.variables.roles[usize::from(variable)] == Role::Option
     }
 
     /// Is the group already decided?
-    pub fn known(
+    pub(super) fn known(
         &self,
         group: &Group,
         domains: &[Interval],
@@ -148,7 +152,7 @@ impl Problem {
         }
     }
 
-    pub fn known_atom(
+    pub(super) fn known_atom(
         &self,
         atom: u32,
         domains: &[Interval],
@@ -181,7 +185,7 @@ impl Problem {
     }
 
     /// Narrows to what the atom allows; `false` when nothing is left.
-    pub fn narrow(
+    pub(super) fn narrow(
         &self,
         atom: u32,
         domains: &mut [Interval],

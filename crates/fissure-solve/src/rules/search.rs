@@ -45,7 +45,7 @@ struct Mark {
 impl Search {
     /// Propagates everything that holds without a decision; `false` when the structure has no
     /// input at all. The domains of the problem are narrowed for all later searches.
-    pub fn prepare(&mut self, problem: &mut Problem) -> bool {
+    pub(super) fn prepare(&mut self, problem: &mut Problem) -> bool {
         self.begin(problem);
         let root = std::mem::take(&mut problem.root);
         let possible = self.enter(problem, &root);
@@ -60,7 +60,7 @@ impl Search {
 
     /// Looks for one input; the values are in `domains` and `masks` when it is found. Gives up
     /// after `steps` decisions. `reach` widens the range that values are drawn from.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         problem: &Problem,
         random: &mut Random,

@@ -45,7 +45,7 @@ pub(crate) struct Specialiser<'a> {
 }
 
 impl<'a> Specialiser<'a> {
-    pub fn new(
+    pub(super) fn new(
         variables: &'a Variables,
         params: Vec<&'a Outline>,
         texts: Vec<&'a [String]>,
@@ -59,7 +59,7 @@ impl<'a> Specialiser<'a> {
     }
 
     /// What the rule asks for; nothing when it does not speak of this structure.
-    pub fn rule(&mut self, rule: &CheckedRule) -> Specialised<Flat> {
+    pub(super) fn rule(&mut self, rule: &CheckedRule) -> Specialised<Flat> {
         let speaks = rule
             .params
             .iter()

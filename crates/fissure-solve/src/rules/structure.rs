@@ -37,7 +37,12 @@ pub(crate) struct Structures {
 }
 
 impl Structures {
-    pub fn new(types: &[Type], rules: &[BoundRule], limits: Limits, random: &mut Random) -> Self {
+    pub(super) fn new(
+        types: &[Type],
+        rules: &[BoundRule],
+        limits: Limits,
+        random: &mut Random,
+    ) -> Self {
         let count = types.len();
         let mut interests = vec![Interest::default(); count];
         let mut texts: Vec<Vec<String>> = vec![Vec::new(); count];
@@ -98,16 +103,16 @@ impl Structures {
         structures
     }
 
-    pub fn texts(&self, param: usize) -> &[String] {
+    pub(super) fn texts(&self, param: usize) -> &[String] {
         &self.texts[param]
     }
 
-    pub fn facts(&self) -> FactSet {
+    pub(super) fn facts(&self) -> FactSet {
         let asked = self.interests.iter();
         FactSet::of(asked.flat_map(|interest| interest.facts.iter().copied()))
     }
 
-    pub fn tested(&self) -> &[usize] {
+    pub(super) fn tested(&self) -> &[usize] {
         &self.tested
     }
 
@@ -151,7 +156,7 @@ impl Structures {
     }
 
     /// A structure not given before, with all its constraints; `None` when no more are found.
-    pub fn next(&mut self, rules: &[BoundRule], random: &mut Random) -> Option<Problem> {
+    pub(super) fn next(&mut self, rules: &[BoundRule], random: &mut Random) -> Option<Problem> {
         if self.exhausted || self.choices.iter().any(Vec::is_empty) {
             return None;
         }

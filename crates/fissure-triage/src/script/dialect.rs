@@ -10,7 +10,7 @@ use super::torch::Torch;
 use super::writer::Writer;
 
 /// How a library's own values are written in Python. One file each.
-pub trait Dialect: Sync {
+pub(super) trait Dialect: Sync {
     /// An expression for a dense tensor.
     fn tensor(&self, writer: &mut Writer, tensor: &TensorValue) -> String;
 
@@ -45,7 +45,7 @@ pub trait Dialect: Sync {
 }
 
 /// The dialect of a package; NumPy arrays for packages without one of their own, as in the worker.
-pub fn choose(package: &str) -> &'static dyn Dialect {
+pub(super) fn choose(package: &str) -> &'static dyn Dialect {
     match package.split('.').next() {
         Some("torch") => &Torch,
         Some("tensorflow") => &Tensorflow,

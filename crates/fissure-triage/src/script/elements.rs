@@ -12,7 +12,7 @@ const LISTED: usize = 64;
 const CONSTANT_FROM: u64 = 5;
 
 /// Source text for the elements.
-pub enum Elements {
+pub(super) enum Elements {
     /// There are none.
     Empty,
     /// The one element of a tensor without dimensions.
@@ -29,7 +29,7 @@ pub enum Elements {
     Impossible(String),
 }
 
-pub fn elements(tensor: &TensorValue) -> Elements {
+pub(super) fn elements(tensor: &TensorValue) -> Elements {
     let count = match tensor.elements() {
         _ if tensor.shape.contains(&0) => return Elements::Empty,
         Some(count) => count,
@@ -116,7 +116,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// `2, 3` for a shape, as the arguments of a function.
-pub fn sizes(shape: &[u64]) -> String {
+pub(super) fn sizes(shape: &[u64]) -> String {
     shape
         .iter()
         .map(u64::to_string)
@@ -125,7 +125,7 @@ pub fn sizes(shape: &[u64]) -> String {
 }
 
 /// `(2, 3)` for a shape, `(2,)` for one dimension, `()` for none.
-pub fn tuple(shape: &[u64]) -> String {
+pub(super) fn tuple(shape: &[u64]) -> String {
     match shape {
         [one] => format!("({one},)"),
         _ => format!("({})", sizes(shape)),

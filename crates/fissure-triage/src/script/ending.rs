@@ -8,7 +8,7 @@ use crate::failure::report_of;
 /// Longest piece of a recorded message that is printed again.
 const MESSAGE_LIMIT: usize = 1000;
 
-pub fn about(kind: OutcomeKind) -> &'static str {
+pub(super) fn about(kind: OutcomeKind) -> &'static str {
     match kind {
         OutcomeKind::Crash | OutcomeKind::Exit => {
             "Needs only Python and the library. Where the failure is still there, the process dies\n\
@@ -26,7 +26,7 @@ pub fn about(kind: OutcomeKind) -> &'static str {
     }
 }
 
-pub fn expected(finding: &Finding) -> String {
+pub(super) fn expected(finding: &Finding) -> String {
     if let (OutcomeKind::WrongResult, Some(report)) = (finding.verdict.kind, judged(finding)) {
         return format!("expected: {}", one_line(&report.expected));
     }
@@ -53,7 +53,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// What was recorded, in words.
-pub fn observed(finding: &Finding) -> String {
+pub(super) fn observed(finding: &Finding) -> String {
     if let (OutcomeKind::WrongResult, Some(report)) = (finding.verdict.kind, judged(finding)) {
         return one_line(&report.observed);
     }
@@ -73,7 +73,7 @@ pub fn observed(finding: &Finding) -> String {
 }
 
 /// Makes the call and says whether the failure was seen.
-pub fn ending(finding: &Finding) -> String {
+pub(super) fn ending(finding: &Finding) -> String {
     let reproduced = literal::text(REPRODUCED);
     let not_reproduced = literal::text(NOT_REPRODUCED);
     if judged(finding).is_some() {

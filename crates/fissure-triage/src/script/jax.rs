@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::numpy::{self, Numpy};
 use super::writer::Writer;
 
-pub struct Jax;
+pub(super) struct Jax;
 
 const NAN: &str = r#"def leaf_holds_nan(value):
     if hasattr(value, "todense") and hasattr(value, "data"):

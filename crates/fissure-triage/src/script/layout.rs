@@ -9,7 +9,7 @@ use super::writer::Writer;
 use super::{CALLING, literal};
 use crate::failure::report_of;
 
-pub struct Layout {
+pub(super) struct Layout {
     pub writer: Writer,
     /// Source of `def call()`, or of `build()`, `call(…)` and `check()`.
     pub call: String,
@@ -38,7 +38,7 @@ def text_of(error):
 "#;
 
 impl Layout {
-    pub fn finding(self, finding: &Finding) -> String {
+    pub(super) fn finding(self, finding: &Finding) -> String {
         let kind = finding.verdict.kind;
         let title = plain(&finding.api.title);
         let folders = &finding.api.folders;
@@ -84,7 +84,7 @@ impl Layout {
         text
     }
 
-    pub fn snippet(self, finding: &Finding) -> String {
+    pub(super) fn snippet(self, finding: &Finding) -> String {
         let mut text = String::new();
         self.imports(&mut text, &[], &[]);
         self.functions(&mut text);
@@ -100,7 +100,7 @@ impl Layout {
         text.trim_start().to_owned()
     }
 
-    pub fn input(self, api: &Api, input: &ConcreteInput) -> String {
+    pub(super) fn input(self, api: &Api, input: &ConcreteInput) -> String {
         let intent = match &input.intent {
             Intent::Conform => "conforming".into(),
             Intent::Violate { param, category } => {
@@ -127,7 +127,7 @@ impl Layout {
     }
 
     /// The call and what it needs, without anything that makes it.
-    pub fn parts(self) -> String {
+    pub(super) fn parts(self) -> String {
         let mut text = String::new();
         self.imports(&mut text, &[], &[]);
         self.functions(&mut text);

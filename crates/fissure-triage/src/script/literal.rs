@@ -6,7 +6,7 @@ use fissure_model::{Dtype, Scalar};
 use half::{bf16, f16};
 
 /// A string literal in ASCII.
-pub fn text(text: &str) -> String {
+pub(super) fn text(text: &str) -> String {
     let mut literal = String::with_capacity(text.len() + 2);
     literal.push('"');
     for c in text.chars() {
@@ -26,7 +26,7 @@ pub fn text(text: &str) -> String {
     literal
 }
 
-pub fn bytes(bytes: &[u8]) -> String {
+pub(super) fn bytes(bytes: &[u8]) -> String {
     let mut literal = String::from("b\"");
     for byte in bytes {
         match byte {
@@ -42,7 +42,7 @@ pub fn bytes(bytes: &[u8]) -> String {
     literal
 }
 
-pub fn float(value: f64) -> String {
+pub(super) fn float(value: f64) -> String {
     if value.is_nan() {
         "float(\"nan\")".into()
     } else if value.is_infinite() {
@@ -57,7 +57,7 @@ pub fn float(value: f64) -> String {
     }
 }
 
-pub fn complex(re: f64, im: f64) -> String {
+pub(super) fn complex(re: f64, im: f64) -> String {
     format!("complex({}, {})", float(re), float(im))
 }
 
@@ -77,7 +77,7 @@ fn narrow(value: f64, largest: f64) -> String {
 
 /// An element as source text; `None` when no literal gives back the same bits (a NaN with a
 /// payload, a truth value stored as 2).
-pub fn element(dtype: Dtype, bytes: &[u8]) -> Option<String> {
+pub(super) fn element(dtype: Dtype, bytes: &[u8]) -> Option<String> {
     let largest = dtype.float_max().unwrap_or(f64::MAX);
     let word = bytes
         .iter()
@@ -126,7 +126,7 @@ pub fn element(dtype: Dtype, bytes: &[u8]) -> Option<String> {
 }
 
 /// A name that can stand before `=` in a call.
-pub fn is_keyword_name(name: &str) -> bool {
+pub(super) fn is_keyword_name(name: &str) -> bool {
     let mut characters = name.chars();
     characters
         .next()
@@ -136,7 +136,7 @@ pub fn is_keyword_name(name: &str) -> bool {
 }
 
 /// A dotted path of names.
-pub fn is_path(path: &str) -> bool {
+pub(super) fn is_path(path: &str) -> bool {
     path.split('.').all(is_keyword_name)
 }
 

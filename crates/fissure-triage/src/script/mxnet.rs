@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::numpy;
 use super::writer::Writer;
 
-pub struct Mxnet;
+pub(super) struct Mxnet;
 
 const NAN: &str = r#"def leaf_holds_nan(value):
     if isinstance(value, mxnet.nd.NDArray):

@@ -7,7 +7,7 @@ use super::dialect::Dialect;
 use super::elements::{Elements, elements, tuple};
 use super::writer::Writer;
 
-pub struct Numpy;
+pub(super) struct Numpy;
 
 const FROM_BYTES: &str = r#"def array_from_bytes(hexadecimal, dtype, *shape):
     """An array from its bytes, which are repeated until it is full."""
@@ -21,7 +21,7 @@ const NAN: &str = r#"def leaf_holds_nan(value):
 "#;
 
 /// An expression for a NumPy array.
-pub fn array(writer: &mut Writer, tensor: &TensorValue) -> String {
+pub(super) fn array(writer: &mut Writer, tensor: &TensorValue) -> String {
     let Some(dtype) = dtype_expression(writer, tensor.dtype) else {
         return writer.impossible(&format!("a NumPy array of dtype {}", tensor.dtype));
     };

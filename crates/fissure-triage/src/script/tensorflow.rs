@@ -7,7 +7,7 @@ use super::elements::{Elements, elements, tuple};
 use super::numpy;
 use super::writer::Writer;
 
-pub struct Tensorflow;
+pub(super) struct Tensorflow;
 
 const FROM_BYTES: &str = r#"def from_bytes(hexadecimal, dtype, *shape):
     """A tensor from its bytes, which are repeated until it is full."""

@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::elements::{Elements, elements, sizes, tuple};
 use super::writer::Writer;
 
-pub struct Torch;
+pub(super) struct Torch;
 
 const REPEATED: &str = r#"def repeated(pattern, *shape):
     """The elements of `pattern`, over and over, until a tensor of this shape is full."""

@@ -11,7 +11,7 @@ use super::{literal, numpy};
 const LINE: usize = 88;
 
 /// Collects imports and helper functions while expressions are written.
-pub struct Writer {
+pub(super) struct Writer {
     pub dialect: &'static dyn Dialect,
     /// Modules to import by name.
     pub imports: BTreeSet<String>,
@@ -27,7 +27,7 @@ const IMPOSSIBLE: &str = r#"def cannot_build(what):
 "#;
 
 impl Writer {
-    pub fn new(api: &Api) -> Self {
+    pub(super) fn new(api: &Api) -> Self {
         let mut writer = Writer {
             dialect: choose(api.tensors.as_ref().unwrap_or(&api.package)),
             imports: BTreeSet::new(),
@@ -44,26 +44,26 @@ impl Writer {
         writer
     }
 
-    pub fn import(&mut self, module: &str) {
+    pub(super) fn import(&mut self, module: &str) {
         if !self.imports.contains(module) {
             self.imports.insert(module.to_owned());
         }
     }
 
-    pub fn helper(&mut self, source: &'static str) {
+    pub(super) fn helper(&mut self, source: &'static str) {
         if !self.helpers.contains(&source) {
             self.helpers.push(source);
         }
     }
 
     /// An expression that fails with a clear message.
-    pub fn impossible(&mut self, what: &str) -> String {
+    pub(super) fn impossible(&mut self, what: &str) -> String {
         self.helper(IMPOSSIBLE);
         format!("cannot_build({})", literal::text(what))
     }
 
     /// `def call(): …`, whose body makes the call as the worker made it.
-    pub fn call_function(&mut self, api: &Api, input: &ConcreteInput) -> String {
+    pub(super) fn call_function(&mut self, api: &Api, input: &ConcreteInput) -> String {
         let target = self.object(&api.path);
         let mut text = String::from("def call():\n");
         match &input.layer_arguments {
@@ -109,7 +109,7 @@ impl Writer {
     }
 
     /// `def build(): …` and `def call(…): …`, for scripts that make the call several ways.
-    pub fn build_functions(&mut self, api: &Api, input: &ConcreteInput) -> String {
+    pub(super) fn build_functions(&mut self, api: &Api, input: &ConcreteInput) -> String {
         let target = self.object(&api.path);
         let mut text = String::from("def build():\n    \"\"\"The arguments, made anew.\"\"\"\n");
         self.parts_of("arguments", "keywords", &input.arguments, &mut text);
@@ -214,7 +214,7 @@ impl Writer {
         path.to_owned()
     }
 
-    pub fn value(&mut self, value: &Value) -> String {
+    pub(super) fn value(&mut self, value: &Value) -> String {
         match value {
             Value::None => "None".into(),
             Value::Bool(true) => "True".into(),

@@ -5,7 +5,7 @@ use fissure_model::{ConcreteInput, Passing};
 /// Without some arguments: all that can go, then halves, quarters and so on down to one at a time,
 /// as delta debugging does. An argument that is required makes the call fail in another way, at no
 /// cost worth knowing which it is beforehand. The order of those that stay is kept.
-pub fn fewer(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(crate) fn fewer(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     if group > 0 {
         return None;
     }
@@ -74,6 +74,6 @@ fn without(input: &ConcreteInput, gone: &[Position]) -> ConcreteInput {
 }
 
 /// The input without the argument at this position.
-pub fn without_argument(input: &ConcreteInput, layer: bool, at: usize) -> ConcreteInput {
+pub(crate) fn without_argument(input: &ConcreteInput, layer: bool, at: usize) -> ConcreteInput {
     without(input, &[(layer, at)])
 }

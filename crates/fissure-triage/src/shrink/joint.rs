@@ -30,7 +30,7 @@ fn only(group: usize, candidates: Vec<Option<ConcreteInput>>) -> Option<Vec<Conc
 }
 
 /// All elements of all tensors 0, or 1.
-pub fn plain_tensors(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn plain_tensors(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let is_zero = |tensor: &TensorValue| tensor.data.pattern.iter().all(|byte| *byte == 0);
     let zeros = all(input, |tensor| uniform(tensor, 0.0));
     // Never from zeros to ones: that would go round in circles.
@@ -41,7 +41,7 @@ pub fn plain_tensors(input: &ConcreteInput, group: usize) -> Option<Vec<Concrete
 }
 
 /// All dimensions of all tensors 1 (those that are 0 may be the reason, and stay).
-pub fn smallest_tensors(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn smallest_tensors(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let to = |limit: u64| {
         all(input, |tensor| {
             let axes: Vec<(usize, u64)> = tensor
@@ -58,7 +58,7 @@ pub fn smallest_tensors(input: &ConcreteInput, group: usize) -> Option<Vec<Concr
 }
 
 /// All tensors and dtype objects of one type to a simpler one: a group per type.
-pub fn dtypes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn dtypes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let mut found: BTreeSet<&'static str> = BTreeSet::new();
     let mut present: Vec<Dtype> = Vec::new();
     for place in places(input) {
@@ -95,7 +95,7 @@ pub fn dtypes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>>
 }
 
 /// One dimension less for every tensor that has it: counted from the front, then from the back.
-pub fn ranks(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn ranks(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let most = tensors(input)
         .iter()
         .map(|(_, tensor)| tensor.shape.len())
@@ -116,7 +116,7 @@ pub fn ranks(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> 
 
 /// A group per size that occurs: smaller wherever it occurs in a tensor, alone or together with
 /// the integers that equal it.
-pub fn sizes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn sizes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let mut present: Vec<u64> = tensors(input)
         .iter()
         .flat_map(|(_, tensor)| tensor.shape.clone())
@@ -150,7 +150,7 @@ pub fn sizes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> 
 
 /// Two dimensions of equal size, of one or of two tensors, or a dimension and an integer that
 /// equals it: a group per pair. For sizes that agree by chance with others that must stay.
-pub fn pairs(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn pairs(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let mut sizes = Vec::new();
     for (place, tensor) in tensors(input) {
         for (axis, size) in tensor.shape.iter().enumerate() {
@@ -196,7 +196,7 @@ pub fn pairs(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> 
 }
 
 /// A group per integer that occurs more than once: simpler in all places together.
-pub fn integers(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn integers(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let mut present: Vec<i128> = places(input)
         .iter()
         .filter_map(|place| match place.get(input) {

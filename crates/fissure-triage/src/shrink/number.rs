@@ -7,7 +7,7 @@ const SMALL: i128 = 16;
 /// two with fewer bits, found by halving the number of bits; then a rounder number of the same
 /// length. Large numbers end at a power of two (or one less): the exact threshold would cost many
 /// more steps and tell a reader less.
-pub fn simpler_integers(number: i128) -> Vec<i128> {
+pub(super) fn simpler_integers(number: i128) -> Vec<i128> {
     let magnitude = number.unsigned_abs();
     let mut found = Vec::new();
     for small in 0..=SMALL {
@@ -71,7 +71,7 @@ fn simplicity(number: i128) -> (u32, u8, u128, bool) {
 
 /// Simpler than `number`, simplest first: 0, 1, -1, 2, a half, small whole numbers, fewer digits,
 /// powers of ten.
-pub fn simpler_floats(number: f64) -> Vec<f64> {
+pub(super) fn simpler_floats(number: f64) -> Vec<f64> {
     let mut found = vec![0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0];
     if number.is_finite() {
         found.extend([4.0, 8.0, -4.0, -8.0, number.trunc(), number.round()]);
@@ -127,7 +127,7 @@ fn float_simplicity(number: f64) -> (u8, usize, u64, bool) {
 /// Smaller sizes than `size`, smallest first. None is 0: a tensor without elements is a case of its
 /// own, and a failure that does not need one should not be shown with one. For the same reason 0
 /// gives 1.
-pub fn smaller_sizes(size: u64) -> Vec<u64> {
+pub(super) fn smaller_sizes(size: u64) -> Vec<u64> {
     if size == 0 {
         return vec![1];
     }

@@ -4,7 +4,7 @@ use fissure_model::{Argument, ConcreteInput, Value};
 
 /// A value of an input, by position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Among the arguments of the call on a layer.
     pub layer: bool,
     pub argument: usize,
@@ -13,7 +13,7 @@ pub struct Place {
 }
 
 /// Every value of the input, outer ones before those inside them.
-pub fn places(input: &ConcreteInput) -> Vec<Place> {
+pub(crate) fn places(input: &ConcreteInput) -> Vec<Place> {
     let mut found = Vec::new();
     let mut add = |layer: bool, arguments: &[Argument]| {
         for (argument, given) in arguments.iter().enumerate() {
@@ -51,7 +51,7 @@ fn below(value: &Value, place: Place, found: &mut Vec<Place>) {
 
 impl Place {
     /// A whole argument.
-    pub fn argument(layer: bool, argument: usize) -> Self {
+    pub(crate) fn argument(layer: bool, argument: usize) -> Self {
         Place {
             layer,
             argument,
@@ -59,7 +59,7 @@ impl Place {
         }
     }
 
-    pub fn get<'a>(&self, input: &'a ConcreteInput) -> &'a Value {
+    pub(crate) fn get<'a>(&self, input: &'a ConcreteInput) -> &'a Value {
         let arguments = if self.layer {
             input.layer_arguments.as_deref().unwrap_or(&[])
         } else {
@@ -78,13 +78,13 @@ impl Place {
     }
 
     /// The input with another value here.
-    pub fn with(&self, input: &ConcreteInput, new: Value) -> ConcreteInput {
+    pub(crate) fn with(&self, input: &ConcreteInput, new: Value) -> ConcreteInput {
         let mut changed = input.clone();
         self.put(&mut changed, new);
         changed
     }
 
-    pub fn put(&self, input: &mut ConcreteInput, new: Value) {
+    pub(crate) fn put(&self, input: &mut ConcreteInput, new: Value) {
         let arguments = if self.layer {
             input
                 .layer_arguments
@@ -106,7 +106,7 @@ impl Place {
     }
 
     /// The argument itself, not something inside it.
-    pub fn is_whole_argument(&self) -> bool {
+    pub(crate) fn is_whole_argument(&self) -> bool {
         self.path.is_empty()
     }
 }

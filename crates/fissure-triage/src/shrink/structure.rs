@@ -6,7 +6,7 @@ use super::number::{simpler_floats, simpler_integers};
 use super::place::places;
 
 /// One group per value: what could stand there instead.
-pub fn simpler(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(super) fn simpler(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let place = places(input).into_iter().nth(group)?;
     let value = place.get(input);
     let mut instead = Vec::new();

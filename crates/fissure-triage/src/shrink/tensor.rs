@@ -12,7 +12,7 @@ const FEW: usize = 64;
 const WHOLE: u64 = 1 << 16;
 
 /// The tensors of an input, in order.
-pub fn tensors(input: &ConcreteInput) -> Vec<(Place, TensorValue)> {
+pub(crate) fn tensors(input: &ConcreteInput) -> Vec<(Place, TensorValue)> {
     places(input)
         .into_iter()
         .filter_map(|place| {
@@ -22,7 +22,7 @@ pub fn tensors(input: &ConcreteInput) -> Vec<(Place, TensorValue)> {
         .collect()
 }
 
-pub fn tensor_of(value: &Value) -> Option<&TensorValue> {
+pub(crate) fn tensor_of(value: &Value) -> Option<&TensorValue> {
     match value {
         Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) => {
             Some(tensor)
@@ -32,7 +32,7 @@ pub fn tensor_of(value: &Value) -> Option<&TensorValue> {
 }
 
 /// The same kind of value with another tensor in it.
-pub fn like(value: &Value, tensor: TensorValue) -> Value {
+pub(crate) fn like(value: &Value, tensor: TensorValue) -> Value {
     match value {
         Value::SparseTensor(_) => Value::SparseTensor(tensor),
         Value::NdArray(_) => Value::NdArray(tensor),
@@ -55,11 +55,11 @@ fn each(
 }
 
 /// Elements: all 0, all 1, all like the first; then parts to 0 and single elements simpler.
-pub fn values(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(crate) fn values(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     each(input, group, simpler_values)
 }
 
-pub fn dtype(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(crate) fn dtype(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     each(input, group, |tensor| {
         simpler_dtypes(tensor.dtype)
             .iter()
@@ -69,7 +69,7 @@ pub fn dtype(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> 
 }
 
 /// One dimension less.
-pub fn ranks(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(crate) fn ranks(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     each(input, group, |tensor| {
         (0..tensor.shape.len())
             .map(|axis| without_axis(tensor, axis))
@@ -78,7 +78,7 @@ pub fn ranks(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> 
 }
 
 /// One dimension smaller.
-pub fn sizes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+pub(crate) fn sizes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     each(input, group, |tensor| {
         let mut found = Vec::new();
         for (axis, size) in tensor.shape.iter().enumerate() {
@@ -95,7 +95,7 @@ pub fn sizes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> 
 }
 
 /// Types that are simpler than this one, simplest first.
-pub fn simpler_dtypes(dtype: Dtype) -> &'static [Dtype] {
+pub(crate) fn simpler_dtypes(dtype: Dtype) -> &'static [Dtype] {
     const ORDER: [Dtype; 3] = [Dtype::Float32, Dtype::Int64, Dtype::Float64];
     let rank = ORDER
         .iter()
@@ -116,7 +116,7 @@ fn is_uniform(tensor: &TensorValue) -> bool {
 }
 
 /// Every element is `number`; `None` for types without a flat form.
-pub fn uniform(tensor: &TensorValue, number: f64) -> Option<TensorValue> {
+pub(crate) fn uniform(tensor: &TensorValue, number: f64) -> Option<TensorValue> {
     let element = encode(tensor.dtype, Scalar::Float(number))?;
     Some(with_pattern(tensor, element))
 }
@@ -240,7 +240,7 @@ fn shortest(dtype: Dtype, number: f64) -> f64 {
 }
 
 /// One element; `None` when the type has no flat form, or the number no place in it.
-pub fn encode(dtype: Dtype, scalar: Scalar) -> Option<Vec<u8>> {
+pub(crate) fn encode(dtype: Dtype, scalar: Scalar) -> Option<Vec<u8>> {
     let (re, im) = match scalar {
         Scalar::Bool(truth) => (f64::from(u8::from(truth)), 0.0),
         Scalar::Int(number) => (number as f64, 0.0),
@@ -273,7 +273,7 @@ pub fn encode(dtype: Dtype, scalar: Scalar) -> Option<Vec<u8>> {
 }
 
 /// The same numbers in another type.
-pub fn converted(tensor: &TensorValue, dtype: Dtype) -> Option<TensorValue> {
+pub(crate) fn converted(tensor: &TensorValue, dtype: Dtype) -> Option<TensorValue> {
     let mut pattern = Vec::new();
     for scalar in tensor.pattern_scalars() {
         pattern.extend(encode(dtype, scalar)?);
@@ -294,7 +294,7 @@ fn end_of(tensor: &TensorValue, axis: usize, size: u64) -> TensorValue {
 }
 
 /// Without one dimension: its first slice.
-pub fn without_axis(tensor: &TensorValue, axis: usize) -> TensorValue {
+pub(crate) fn without_axis(tensor: &TensorValue, axis: usize) -> TensorValue {
     let mut cut = resized(tensor, &[(axis, 1)]);
     cut.shape.remove(axis);
     cut
@@ -302,7 +302,7 @@ pub fn without_axis(tensor: &TensorValue, axis: usize) -> TensorValue {
 
 /// With other sizes along some axes: the first part where it becomes smaller, the last elements
 /// again where it becomes larger, zeros where an empty tensor gets its first elements.
-pub fn resized(tensor: &TensorValue, axes: &[(usize, u64)]) -> TensorValue {
+pub(crate) fn resized(tensor: &TensorValue, axes: &[(usize, u64)]) -> TensorValue {
     part(tensor, axes, None)
 }
 

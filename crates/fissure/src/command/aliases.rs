@@ -20,7 +20,7 @@ const SWITCHES: [&str; 9] = [
 ];
 
 /// The command line as `fissure` reads it.
-pub fn as_typed(mut words: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn as_typed(mut words: Vec<OsString>) -> Vec<OsString> {
     let name = words.first().map(|name| Path::new(name).to_owned());
     if name.is_some_and(|name| name.file_name().is_some_and(|name| name == SOFT_ASSERTION)) {
         let rest = words.split_off(1);

@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// List the public callables of a library and what is known of each: rules, overloads and where they
 /// come from, or why it cannot be fuzzed.
 #[derive(Args, Debug)]
-pub struct ApisArgs {
+pub(crate) struct ApisArgs {
     /// Import name of the library: torch
     #[arg(value_name = "LIBRARY")]
     library: String,
@@ -76,7 +76,7 @@ struct Row {
     left_out: Option<String>,
 }
 
-pub fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
     let library = match args.library.as_str() {
         "tf" => "tensorflow",
         "np" => "numpy",

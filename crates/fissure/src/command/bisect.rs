@@ -27,7 +27,7 @@ use crate::target::{MakingDisplay, as_usage, parse_requirement};
 /// Makes a managed environment for each release that has to be tried (a binary search: few of
 /// them) and removes it afterwards. Uses the network.
 #[derive(Args, Debug)]
-pub struct BisectArgs {
+pub(crate) struct BisectArgs {
     /// Folder of the finding
     #[arg(value_name = "FINDING")]
     path: PathBuf,
@@ -52,7 +52,7 @@ pub struct BisectArgs {
     json: bool,
 }
 
-pub fn run(args: BisectArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: BisectArgs) -> anyhow::Result<ExitCode> {
     let stored = match <[StoredFinding; 1]>::try_from(findings(std::slice::from_ref(&args.path))?) {
         Ok([one]) => one,
         Err(several) => {

@@ -17,7 +17,7 @@ use crate::target::{self, TargetArgs};
 
 /// Work with the inputs that runs with --guide coverage have kept
 #[derive(Args, Debug)]
-pub struct CorpusArgs {
+pub(crate) struct CorpusArgs {
     #[command(subcommand)]
     command: CorpusCommand,
 }
@@ -58,7 +58,7 @@ enum CorpusCommand {
 
 /// How the inputs of a corpus are run.
 #[derive(Args, Debug)]
-pub struct MeasureArgs {
+pub(crate) struct MeasureArgs {
     /// Folder with a package of your own, put before the library's own search path
     #[arg(long, value_name = "DIR")]
     pub pythonpath: Vec<PathBuf>,
@@ -68,7 +68,7 @@ pub struct MeasureArgs {
     pub target: TargetArgs,
 }
 
-pub fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         CorpusCommand::Merge { corpora, out } => {
             let all = session::corpus(&corpora)?;
@@ -111,12 +111,15 @@ fn save(corpus: &Corpus, out: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("failed to write {}", out.display()))
 }
 
-pub fn measured(corpus: &Corpus, pool: &Pool) -> anyhow::Result<Vec<Measured>> {
+pub(crate) fn measured(corpus: &Corpus, pool: &Pool) -> anyhow::Result<Vec<Measured>> {
     measure(corpus, pool).map_err(|reason| anyhow!("the workers cannot go on: {reason}"))
 }
 
 /// One worker that reports everything an input reaches, and its folder.
-pub fn pool(corpus: &Corpus, args: &MeasureArgs) -> anyhow::Result<(Pool, tempfile::TempDir)> {
+pub(crate) fn pool(
+    corpus: &Corpus,
+    args: &MeasureArgs,
+) -> anyhow::Result<(Pool, tempfile::TempDir)> {
     if let Some(reason) = fissure_coverage::unavailable() {
         return Err(usage(reason));
     }

@@ -17,7 +17,7 @@ use crate::exit_status::{ExitStatus, usage};
 /// A finding is the same in both when it has the same id. Exit code 1 when RUN2 has new findings, 0
 /// when not. Notes are left out. Two files of `fissure sweep --json` are compared by their accuracy profiles.
 #[derive(Args, Debug)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// Folder of the earlier run, or file of a sweep
     #[arg(value_name = "RUN1")]
     before: PathBuf,
@@ -34,7 +34,7 @@ pub struct DiffArgs {
 /// Rows of the table of validity; JSON has all.
 const SHOWN: usize = 20;
 
-pub fn run(args: DiffArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: DiffArgs) -> anyhow::Result<ExitCode> {
     if args.before.is_file() && args.after.is_file() {
         return sweeps(&args);
     }

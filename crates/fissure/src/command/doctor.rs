@@ -17,7 +17,7 @@ use crate::target::{TargetArgs, parse_requirement};
 const MEMORY_PER_WORKER: u64 = 1_000_000_000;
 
 #[derive(Args, Debug)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// Library to check for
     #[arg(value_name = "LIBRARY", default_value = "torch")]
     package: String,
@@ -55,7 +55,7 @@ fn indent(text: &str) -> String {
 }
 
 /// Exit code 0: a fuzz run of the library can start here. 1: it cannot.
-pub fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let surroundings = Surroundings::from_process()?;
     let requirement = args
         .target

@@ -21,7 +21,7 @@ use crate::suggestion::suggestion;
 use crate::target::{MakingDisplay, as_usage, parse_requirement};
 
 #[derive(Args, Debug)]
-pub struct EnvArgs {
+pub(crate) struct EnvArgs {
     #[command(subcommand)]
     command: EnvCommand,
 }
@@ -54,7 +54,7 @@ enum EnvCommand {
     },
 }
 
-pub fn run(args: EnvArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: EnvArgs) -> anyhow::Result<ExitCode> {
     let surroundings = Surroundings::from_process()?;
     match args.command {
         EnvCommand::List { json } => list(&surroundings, json)?,

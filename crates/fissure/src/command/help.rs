@@ -74,7 +74,7 @@ const GROUPS: &[Group] = &[
 ];
 
 /// The command line with its help grouped by task.
-pub fn grouped(cli: Command) -> Command {
+pub(crate) fn grouped(cli: Command) -> Command {
     let text = groups(&cli);
     cli.help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}\nOptions:\n{{options}}{{after-help}}"
@@ -127,11 +127,11 @@ fn line(command: &Command) -> String {
                         zsh:  fissure completions zsh > ~/.zfunc/_fissure\n\
                         fish: fissure completions fish > ~/.config/fish/completions/fissure.fish"
 )]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub fn completions(args: &CompletionsArgs, mut cli: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn completions(args: &CompletionsArgs, mut cli: Command) -> anyhow::Result<ExitCode> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut cli, "fissure", &mut text);
     io::stdout().write_all(&text)?;
@@ -140,13 +140,13 @@ pub fn completions(args: &CompletionsArgs, mut cli: Command) -> anyhow::Result<E
 
 /// Write the manual pages, one for each command
 #[derive(Args, Debug)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Folder for the pages; without it that of `fissure` itself is printed
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
 }
 
-pub fn man(args: &ManArgs, mut cli: Command) -> anyhow::Result<ExitCode> {
+pub(crate) fn man(args: &ManArgs, mut cli: Command) -> anyhow::Result<ExitCode> {
     cli.build();
     match &args.output {
         None => Man::new(cli).render(&mut io::stdout())?,

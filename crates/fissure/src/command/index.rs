@@ -21,7 +21,7 @@ use crate::exit_status::{ExitStatus, usage};
 /// It is made anew from the event logs and put in place in one step; docs/report.md describes its
 /// tables. The runs themselves do not need it.
 #[derive(Args, Debug)]
-pub struct IndexArgs {
+pub(crate) struct IndexArgs {
     /// Folder of a run, or a folder with runs in it
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -31,7 +31,7 @@ pub struct IndexArgs {
     output: Option<PathBuf>,
 }
 
-pub fn run(args: IndexArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: IndexArgs) -> anyhow::Result<ExitCode> {
     let runs = runs(&args)?;
     let path = args
         .output

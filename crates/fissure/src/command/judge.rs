@@ -19,7 +19,7 @@ use crate::target::{self, TargetArgs};
 /// Generating and judging can so happen at different times and places. Findings go to the folder of
 /// the run. Every kept input is judged, whatever the profile.
 #[derive(Args, Debug)]
-pub struct JudgeArgs {
+pub(crate) struct JudgeArgs {
     /// Folder of the run
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -72,7 +72,7 @@ pub struct JudgeArgs {
     target: TargetArgs,
 }
 
-pub fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
     let judging = Judging::new(&args.judging)?;
     let header = RunFolder::read_header(&args.run).map_err(|error| {
         usage(format!(

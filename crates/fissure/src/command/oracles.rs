@@ -19,7 +19,7 @@ const USUAL_LIBRARY: &str = "torch";
 
 /// List the oracles of `fissure fuzz`, or show the page of one
 #[derive(Args, Debug)]
-pub struct OraclesArgs {
+pub(crate) struct OraclesArgs {
     /// Show this oracle's page: when it fires, and when it stays silent
     name: Option<String>,
 
@@ -31,7 +31,7 @@ pub struct OraclesArgs {
     target: TargetArgs,
 }
 
-pub fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
     match &args.name {
         None => {
             let obstacles = obstacles(&args)?;

@@ -31,7 +31,7 @@ use crate::target::{self, TargetArgs};
 ///
 /// Each finding's own script is run in a fresh process. Exit code 1 when any of them still fails.
 #[derive(Args, Debug)]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// Folders of findings, or of runs (all of their findings)
     #[arg(required = true, value_name = "FINDING")]
     paths: Vec<PathBuf>,
@@ -49,7 +49,7 @@ pub struct ReplayArgs {
 
 /// What a script may take.
 #[derive(Args, Clone, Debug)]
-pub struct LimitArgs {
+pub(crate) struct LimitArgs {
     /// Time for a script, the import of the library included
     #[arg(long, value_name = "TIME", value_parser = crate::duration::seconds, default_value = "60s")]
     pub timeout: f64,
@@ -68,7 +68,7 @@ pub struct LimitArgs {
 }
 
 impl LimitArgs {
-    pub fn script_options(&self, scratch: &Path) -> anyhow::Result<ScriptOptions> {
+    pub(crate) fn script_options(&self, scratch: &Path) -> anyhow::Result<ScriptOptions> {
         let timeout = Duration::try_from_secs_f64(self.timeout).map_err(|_| {
             usage(format!(
                 "--timeout {}: not a number of seconds",
@@ -113,7 +113,7 @@ struct Replayed {
     replay: Replay,
 }
 
-pub fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
     let findings = findings(&args.paths)?;
     let scratch = tempfile::tempdir().context("failed to make a temporary folder")?;
     let options = args.limits.script_options(scratch.path())?;
@@ -154,7 +154,11 @@ pub fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// An interpreter with the library of an API, which may be a package of the user's own.
-pub fn interpreter(target: &TargetArgs, api: &Api, limits: &LimitArgs) -> anyhow::Result<PathBuf> {
+pub(crate) fn interpreter(
+    target: &TargetArgs,
+    api: &Api,
+    limits: &LimitArgs,
+) -> anyhow::Result<PathBuf> {
     let mut path = limits.pythonpath.clone();
     path.extend(api.folders.iter().cloned());
     let needed = interpreter_package(&api.package, &path);
@@ -162,7 +166,7 @@ pub fn interpreter(target: &TargetArgs, api: &Api, limits: &LimitArgs) -> anyhow
 }
 
 /// The findings that the paths stand for; one that cannot be read is told and left out.
-pub fn findings(paths: &[PathBuf]) -> anyhow::Result<Vec<StoredFinding>> {
+pub(crate) fn findings(paths: &[PathBuf]) -> anyhow::Result<Vec<StoredFinding>> {
     let mut found = Vec::new();
     let mut notes = 0;
     for path in paths {

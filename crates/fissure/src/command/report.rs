@@ -20,7 +20,7 @@ use crate::exit_status::{ExitStatus, usage};
 /// RUN is the folder of `fissure fuzz`, `campaign` or `scan`. Without options the page is
 /// RUN/report.html: one file that needs no network. A run that is under way can be reported too.
 #[derive(Args, Debug)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// Folder of the run
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -78,7 +78,7 @@ impl Format {
     }
 }
 
-pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
     let mut reader = open(&args.run)?;
     for folder in &args.rules {
         if !folder.is_dir() {
@@ -115,7 +115,7 @@ pub fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The run in a folder. A folder that is none is the user's mistake.
-pub fn open(folder: &Path) -> anyhow::Result<RunReader> {
+pub(crate) fn open(folder: &Path) -> anyhow::Result<RunReader> {
     RunReader::open(folder).map_err(|error| match error {
         RunError::Missing(_) | RunError::NoRun(_) | RunError::Several { .. } => {
             usage(error.to_string())
@@ -125,7 +125,7 @@ pub fn open(folder: &Path) -> anyhow::Result<RunReader> {
 }
 
 /// Writes the page of a run into its folder.
-pub fn write_page(folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn write_page(folder: &Path) -> anyhow::Result<()> {
     let run = open(folder)?.into_run();
     let path = folder.join("report.html");
     fs::write(&path, html::page(&run))

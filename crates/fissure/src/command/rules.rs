@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::exit_status::{ExitStatus, usage};
 
 #[derive(Args, Debug)]
-pub struct RulesArgs {
+pub(crate) struct RulesArgs {
     #[command(subcommand)]
     command: RulesCommand,
 }
@@ -97,7 +97,7 @@ impl ReadingArgs {
     }
 }
 
-pub fn run(args: RulesArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: RulesArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         RulesCommand::Check(args) => check(&args),
         RulesCommand::Explain(args) => explain_file(&args),

@@ -22,7 +22,7 @@ use crate::target::TargetArgs;
 /// runs nothing; bound to another address than loopback, nothing is answered without it. Counts for
 /// Prometheus are at /metrics. Ctrl-C ends it.
 #[derive(Args, Debug)]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// Folder of the run; it may be empty until the run begins
     #[arg(value_name = "RUN")]
     run: PathBuf,
@@ -54,7 +54,7 @@ pub struct ServeArgs {
 /// A shorter one could be guessed.
 const TOKEN_CHARS: usize = 8;
 
-pub fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let token = match &args.token {
         Some(text) if text.chars().count() < TOKEN_CHARS => {
             return Err(usage(format!(

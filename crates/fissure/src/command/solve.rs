@@ -34,7 +34,7 @@ const MILLISECONDS: u32 = 10_000;
 ///
 /// Exit codes: 0 inputs were found, 1 there are none, 2 usage error.
 #[derive(Args, Debug)]
-pub struct SolveArgs {
+pub(crate) struct SolveArgs {
     /// The API, or a rule file
     #[arg(value_name = "API|FILE")]
     what: String,
@@ -78,7 +78,7 @@ pub struct SolveArgs {
     offline: bool,
 }
 
-pub fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
     let time = args
         .time
         .map(|time| seconds_of(time, "--total-time"))

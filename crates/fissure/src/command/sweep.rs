@@ -22,7 +22,7 @@ const LIBRARIES: [&str; 4] = ["torch", "numpy", "tensorflow", "jax"];
 /// the same function in a wider type, with gaps between the elements, alone, and against what the table of functions
 /// says (range, symmetry, order). A finding is an interval. docs/sweep.md says what counts as wrong.
 #[derive(Args, Debug)]
-pub struct SweepArgs {
+pub(crate) struct SweepArgs {
     /// A library (every elementwise function that Fissure knows of it), or functions by name: torch.exp
     #[arg(required = true, value_name = "LIBRARY|FUNCTION")]
     targets: Vec<String>,
@@ -64,7 +64,7 @@ pub struct SweepArgs {
     target: TargetArgs,
 }
 
-pub fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
     let root = args.targets[0].split('.').next().unwrap_or_default();
     let library = args.library.as_deref().unwrap_or(root);
     if !LIBRARIES.contains(&library) {

@@ -27,7 +27,7 @@ const SAMPLES: usize = 6000;
 ///
 /// Exit codes: 0 trained, 2 usage error, 3 Fissure itself failed.
 #[derive(Args, Debug)]
-pub struct TrainArgs {
+pub(crate) struct TrainArgs {
     /// Functions: log, softmax, my_package.my_function
     #[arg(value_name = "FUNCTION", required_unless_present = "all")]
     functions: Vec<String>,
@@ -71,7 +71,7 @@ pub struct TrainArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum LibraryArg {
+pub(crate) enum LibraryArg {
     Torch,
     Tensorflow,
     /// For functions of your own
@@ -79,7 +79,7 @@ pub enum LibraryArg {
 }
 
 impl LibraryArg {
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             LibraryArg::Torch => "torch",
             LibraryArg::Tensorflow => "tensorflow",
@@ -114,7 +114,7 @@ impl From<ContextArg> for Context {
     }
 }
 
-pub fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     let library = args.library.name();
     let functions = wanted(&args)?;
     let own = functions.iter().any(|function| function.own.is_some());

@@ -16,7 +16,7 @@ const HEAD: u16 = 5;
 /// Workers that are shown; more are counted.
 const WORKERS: usize = 8;
 
-pub fn draw(frame: &mut Frame<'_>, state: &mut State, now: Instant) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Instant) {
     let workers = state.workers.len().min(WORKERS) as u16;
     let areas = Layout::vertical([
         Constraint::Length(HEAD),

@@ -6,7 +6,7 @@ use super::state::{Order, State};
 
 /// What a key asks of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub(super) enum Wish {
     Nothing,
     /// Pause, or go on.
     Pause,
@@ -18,7 +18,7 @@ pub enum Wish {
 const PAGE: usize = 10;
 
 impl State {
-    pub fn key(&mut self, key: KeyEvent) -> Wish {
+    pub(super) fn key(&mut self, key: KeyEvent) -> Wish {
         if key.kind == KeyEventKind::Release {
             return Wish::Nothing;
         }

@@ -28,7 +28,7 @@ const LONG: Duration = Duration::from_secs(120);
 static OPEN: AtomicBool = AtomicBool::new(false);
 
 #[derive(Args, Clone, Copy, Debug, Default)]
-pub struct ScreenArgs {
+pub(crate) struct ScreenArgs {
     /// Show the status screen (usual for long runs in a terminal)
     #[arg(long, conflicts_with_all = ["plain", "quiet"])]
     pub screen: bool,
@@ -40,14 +40,14 @@ pub struct ScreenArgs {
 
 impl ScreenArgs {
     /// Whether a run gets the screen: when asked for, or when it is long and somebody can watch it.
-    pub fn wanted(self, long: bool, quiet: bool) -> bool {
+    pub(crate) fn wanted(self, long: bool, quiet: bool) -> bool {
         let watched = io::stdin().is_terminal() && io::stdout().is_terminal();
         self.screen || (long && watched && !self.plain && !quiet)
     }
 }
 
 /// Whether a run is one that people watch for a while.
-pub fn is_long(options: &RunOptions) -> bool {
+pub(crate) fn is_long(options: &RunOptions) -> bool {
     match options.total_time {
         Some(total) => total >= LONG,
         None => options.max_inputs.is_none() && options.max_time.is_none_or(|time| time >= LONG),
@@ -55,18 +55,18 @@ pub fn is_long(options: &RunOptions) -> bool {
 }
 
 /// Gives the terminal back, if a screen has it.
-pub fn close_if_open() {
+pub(crate) fn close_if_open() {
     if OPEN.swap(false, Ordering::Relaxed) {
         ratatui::restore();
     }
 }
 
 /// A screen has the terminal: nothing else may print.
-pub fn is_open() -> bool {
+pub(crate) fn is_open() -> bool {
     OPEN.load(Ordering::Relaxed)
 }
 
-pub struct Screen {
+pub(crate) struct Screen {
     terminal: DefaultTerminal,
     state: State,
     stop: Arc<AtomicBool>,
@@ -75,7 +75,7 @@ pub struct Screen {
 
 impl Screen {
     /// Takes the terminal.
-    pub fn open(
+    pub(crate) fn open(
         title: String,
         apis: usize,
         total_time: Option<Duration>,
@@ -98,7 +98,7 @@ impl Screen {
         })
     }
 
-    pub fn observe(&mut self, event: RunEvent<'_>) {
+    pub(crate) fn observe(&mut self, event: RunEvent<'_>) {
         let tick = matches!(event, RunEvent::Tick { .. });
         self.state.observe(event, Instant::now());
         // After a panic elsewhere the terminal is no longer ours.
@@ -138,7 +138,7 @@ impl Screen {
     }
 
     /// Gives the terminal back, and returns what was shown and is worth keeping, one line each.
-    pub fn close(self) -> Vec<String> {
+    pub(crate) fn close(self) -> Vec<String> {
         close_if_open();
         self.state.lines
     }

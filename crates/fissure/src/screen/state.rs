@@ -8,7 +8,7 @@ use fissure_model::OutcomeKind;
 
 /// One API.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(super) struct Row {
     pub title: String,
     pub stage: Stage,
     pub inputs: u64,
@@ -19,7 +19,7 @@ pub struct Row {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stage {
+pub(super) enum Stage {
     Running,
     Done,
     Skipped,
@@ -27,7 +27,7 @@ pub enum Stage {
 
 /// Which APIs come first in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub(super) enum Order {
     Activity,
     Name,
     Findings,
@@ -35,7 +35,7 @@ pub enum Order {
     Accepted,
 }
 
-pub struct State {
+pub(super) struct State {
     pub title: String,
     /// APIs of the run.
     pub apis: usize,
@@ -68,7 +68,7 @@ pub struct State {
 const WINDOW: Duration = Duration::from_secs(2);
 
 impl State {
-    pub fn new(title: String, apis: usize, total: Option<Duration>, now: Instant) -> State {
+    pub(super) fn new(title: String, apis: usize, total: Option<Duration>, now: Instant) -> State {
         State {
             title,
             apis,
@@ -92,7 +92,7 @@ impl State {
         }
     }
 
-    pub fn observe(&mut self, event: RunEvent<'_>, now: Instant) {
+    pub(super) fn observe(&mut self, event: RunEvent<'_>, now: Instant) {
         match event {
             RunEvent::Skipped { api, .. } => self.row(&api.title).stage = Stage::Skipped,
             RunEvent::Started { api, .. } => self.row(&api.title).stage = Stage::Running,
@@ -182,24 +182,24 @@ impl State {
         }
     }
 
-    pub fn inputs(&self) -> u64 {
+    pub(super) fn inputs(&self) -> u64 {
         self.rows.iter().map(|row| row.inputs).sum()
     }
 
-    pub fn accepted_percent(&self) -> Option<f64> {
+    pub(super) fn accepted_percent(&self) -> Option<f64> {
         let accepted: u64 = self.rows.iter().map(|row| row.accepted).sum();
         let inputs = self.inputs();
         (inputs > 0).then(|| 100.0 * accepted as f64 / inputs as f64)
     }
 
     /// APIs that need nothing more.
-    pub fn done(&self) -> usize {
+    pub(super) fn done(&self) -> usize {
         let rows = self.rows.iter();
         rows.filter(|row| row.stage != Stage::Running).count()
     }
 
     /// What is left, as far as it can be said: by the clock, or by what the APIs have done.
-    pub fn remaining(&self, now: Instant) -> Option<Duration> {
+    pub(super) fn remaining(&self, now: Instant) -> Option<Duration> {
         let elapsed = now.saturating_duration_since(self.started);
         if let Some(total) = self.total {
             return Some(total.saturating_sub(elapsed));
@@ -215,7 +215,7 @@ impl State {
     }
 
     /// What goes on.
-    pub fn phase(&self) -> &'static str {
+    pub(super) fn phase(&self) -> &'static str {
         if self.stopping {
             "stopping: what is under way ends (q again ends at once)"
         } else if self.paused {
@@ -228,7 +228,7 @@ impl State {
     }
 
     /// The rows that the filter lets through, in order.
-    pub fn visible(&self) -> Vec<&Row> {
+    pub(super) fn visible(&self) -> Vec<&Row> {
         let wanted = self.filter.to_lowercase();
         let mut rows: Vec<&Row> = self
             .rows

@@ -12,7 +12,7 @@ use crate::exit_status::usage;
 
 /// Returns when an environment may be made. A run that nobody watches is not held up: there the
 /// environment is made unless `--offline` or `FISSURE_OFFLINE` says otherwise.
-pub fn ask(
+pub(super) fn ask(
     surroundings: &Surroundings,
     package: &str,
     requirement: &Requirement,

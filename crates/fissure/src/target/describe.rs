@@ -7,7 +7,7 @@ use fissure_model::{Api, Signature};
 use super::{TargetArgs, resolve};
 
 /// Asks the library, in a process of its own.
-pub fn describe(api: &Api, args: &TargetArgs) -> anyhow::Result<Signature> {
+pub(crate) fn describe(api: &Api, args: &TargetArgs) -> anyhow::Result<Signature> {
     let python = resolve(args, &api.package)?.python;
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
     let failed = |error| anyhow!("failed to {error}");

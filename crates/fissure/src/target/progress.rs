@@ -14,7 +14,7 @@ const PLAIN_INTERVAL: Duration = Duration::from_secs(15);
 const WHEEL_INTERVAL: Duration = Duration::from_millis(120);
 
 /// The display on stderr. Nothing is shown until something is made.
-pub struct MakingDisplay {
+pub(crate) struct MakingDisplay {
     /// `None` outside a terminal.
     line: Option<ProgressBar>,
     step: String,
@@ -24,7 +24,7 @@ pub struct MakingDisplay {
 }
 
 impl MakingDisplay {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             line: stderr().is_terminal().then(ProgressBar::hidden),
             step: String::new(),
@@ -34,7 +34,7 @@ impl MakingDisplay {
         }
     }
 
-    pub fn show(&mut self, news: Progress) {
+    pub(crate) fn show(&mut self, news: Progress) {
         match news {
             Progress::Making {
                 name,
@@ -96,7 +96,7 @@ impl MakingDisplay {
     }
 
     /// Takes the live line away.
-    pub fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(line) = &self.line {
             line.finish_and_clear();
         }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// How long a page may take to show what is expected of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-pub struct Browser {
+pub(crate) struct Browser {
     driver: Child,
     port: u16,
     session: String,
@@ -24,7 +24,7 @@ pub struct Browser {
 
 impl Browser {
     /// A browser with a window of this size; `None`, with the reason printed, where there is none.
-    pub fn start(width: u32, height: u32, dark: bool) -> Option<Browser> {
+    pub(crate) fn start(width: u32, height: u32, dark: bool) -> Option<Browser> {
         let started = Command::new("chromedriver")
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -124,18 +124,18 @@ impl Browser {
         answer
     }
 
-    pub fn open(&self, address: &str) {
+    pub(crate) fn open(&self, address: &str) {
         self.command("POST", "/url", &json!({"url": address}));
     }
 
     /// Runs the body of a function in the page.
-    pub fn run(&self, script: &str) -> Value {
+    pub(crate) fn run(&self, script: &str) -> Value {
         let body = json!({"script": script, "args": []});
         self.command("POST", "/execute/sync", &body)
     }
 
     /// Waits until an expression is true.
-    pub fn wait_for(&self, expression: &str) {
+    pub(crate) fn wait_for(&self, expression: &str) {
         let since = Instant::now();
         while self.run(&format!("return Boolean({expression})")) != json!(true) {
             assert!(
@@ -155,26 +155,26 @@ impl Browser {
         id.expect("an element has an id").to_owned()
     }
 
-    pub fn click(&self, selector: &str) {
+    pub(crate) fn click(&self, selector: &str) {
         let element = self.element(selector);
         self.command("POST", &format!("/element/{element}/click"), &json!({}));
     }
 
-    pub fn type_into(&self, selector: &str, text: &str) {
+    pub(crate) fn type_into(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         let body = json!({"text": text});
         self.command("POST", &format!("/element/{element}/value"), &body);
     }
 
     /// What is shown of an element.
-    pub fn text(&self, selector: &str) -> String {
+    pub(crate) fn text(&self, selector: &str) -> String {
         let element = self.element(selector);
         let text = self.command("GET", &format!("/element/{element}/text"), &json!({}));
         text.as_str().expect("a text").to_owned()
     }
 
     /// Complaints of the page since the last time.
-    pub fn complaints(&self) -> Vec<String> {
+    pub(crate) fn complaints(&self) -> Vec<String> {
         let log = self.command("POST", "/se/log", &json!({"type": "browser"}));
         let lines = log.as_array().expect("a list");
         lines
@@ -185,7 +185,7 @@ impl Browser {
     }
 
     /// Writes what is seen to a PNG file.
-    pub fn screenshot(&self, path: &Path) {
+    pub(crate) fn screenshot(&self, path: &Path) {
         use base64::Engine;
         let picture = self.command("GET", "/screenshot", &json!({}));
         let bytes = base64::engine::general_purpose::STANDARD

@@ -7,30 +7,30 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-pub struct TestContext {
+pub(crate) struct TestContext {
     folder: TempDir,
 }
 
 /// What a finished command said.
 #[derive(Debug)]
-pub struct Ran {
+pub(crate) struct Ran {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl TestContext {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         TestContext {
             folder: tempfile::tempdir().expect("a temporary folder can be made"),
         }
     }
 
-    pub fn path(&self, below: &str) -> PathBuf {
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
         self.folder.path().join(below)
     }
 
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().expect("below the folder")).unwrap();
         std::fs::write(&path, text).unwrap();
@@ -38,7 +38,7 @@ impl TestContext {
     }
 
     /// `fissure`, in this folder, without what the user's environment might add.
-    pub fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fissure"));
         command.current_dir(self.folder.path());
         for name in [
@@ -53,7 +53,7 @@ impl TestContext {
     }
 
     /// `fissure fuzz` on the planted library, with results in `out`.
-    pub fn fuzz_planted(&self, names: &[&str]) -> Command {
+    pub(crate) fn fuzz_planted(&self, names: &[&str]) -> Command {
         let mut command = self.command();
         command.arg("fuzz");
         for name in names {
@@ -67,7 +67,7 @@ impl TestContext {
 }
 
 /// What the folder of every finding holds.
-pub const FINDING_FILES: &[&str] = &[
+pub(crate) const FINDING_FILES: &[&str] = &[
     "finding.json",
     "input.json",
     "issue.md",
@@ -75,11 +75,11 @@ pub const FINDING_FILES: &[&str] = &[
     "reproduce.py",
 ];
 
-pub fn planted() -> PathBuf {
+pub(crate) fn planted() -> PathBuf {
     fissure_testing::root().join("testdata/planted")
 }
 
-pub fn run(command: &mut Command) -> Ran {
+pub(crate) fn run(command: &mut Command) -> Ran {
     let Output {
         status,
         stdout,
@@ -93,7 +93,7 @@ pub fn run(command: &mut Command) -> Ran {
 }
 
 /// Names in a folder, sorted.
-pub fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };

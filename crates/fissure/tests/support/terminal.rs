@@ -13,11 +13,11 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-pub const ENTER_SCREEN: &str = "\u{1b}[?1049h";
-pub const LEAVE_SCREEN: &str = "\u{1b}[?1049l";
+pub(crate) const ENTER_SCREEN: &str = "\u{1b}[?1049h";
+pub(crate) const LEAVE_SCREEN: &str = "\u{1b}[?1049l";
 
 /// A program in a terminal of its own.
-pub struct Terminal {
+pub(crate) struct Terminal {
     pub keyboard: File,
     program_side: OwnedFd,
     pub child: Child,
@@ -25,7 +25,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    pub fn start(command: &mut Command) -> Terminal {
+    pub(crate) fn start(command: &mut Command) -> Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -66,12 +66,12 @@ impl Terminal {
         }
     }
 
-    pub fn shows(&self, text: &str) -> bool {
+    pub(crate) fn shows(&self, text: &str) -> bool {
         self.shown.lock().unwrap().contains(text)
     }
 
     /// Waits for a text that the screen draws in one piece.
-    pub fn wait_for(&self, text: &str) {
+    pub(crate) fn wait_for(&self, text: &str) {
         let deadline = Instant::now() + Duration::from_secs(60);
         while !self.shows(text) {
             let shown = self.shown.lock().unwrap().clone();
@@ -81,7 +81,7 @@ impl Terminal {
     }
 
     /// Lines are edited and echoed as in a shell.
-    pub fn is_ordinary(&self) -> bool {
+    pub(crate) fn is_ordinary(&self) -> bool {
         let modes = tcgetattr(&self.program_side).unwrap().local_modes;
         modes.contains(LocalModes::ICANON | LocalModes::ECHO)
     }

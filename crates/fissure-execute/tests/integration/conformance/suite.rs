@@ -17,7 +17,7 @@ const ACCEPTED: Outcome = Outcome::Accepted { nan: false };
 
 /// What a library must be able to do, beyond what all must.
 #[derive(Clone, Copy)]
-pub struct Expected {
+pub(super) struct Expected {
     pub package: &'static str,
     /// How its version begins.
     pub version: &'static str,
@@ -34,7 +34,7 @@ pub struct Expected {
 }
 
 /// Runs the suite; nothing happens where the library cannot be had, which was already said.
-pub fn conforms(python: Option<PathBuf>, expected: &Expected) {
+pub(super) fn conforms(python: Option<PathBuf>, expected: &Expected) {
     let Some(python) = python else { return };
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     fs::write(

@@ -5,12 +5,12 @@ use std::path::Path;
 use fissure_model::Spec;
 
 /// Reads a constraint file given as text.
-pub fn spec(name: &str, text: &str) -> Spec {
+pub(crate) fn spec(name: &str, text: &str) -> Spec {
     fissure_spec::load_text(Path::new(name), text).unwrap().spec
 }
 
 /// One file per form that constraints can take.
-pub fn all_specs() -> Vec<Spec> {
+pub(crate) fn all_specs() -> Vec<Spec> {
     [
         (
             "pool",

@@ -59,7 +59,7 @@ const TENSORFLOW_1: Dialect = Dialect {
 
 impl Dialect {
     /// The dialect of a file; nothing for torch and NumPy, whose rules are elsewhere.
-    pub fn of(context: &Context<'_>) -> Option<&'static Dialect> {
+    pub(crate) fn of(context: &Context<'_>) -> Option<&'static Dialect> {
         let imports = || context.names.imports().values();
         let starts = |prefix: &str| imports().any(|full| full.split('.').next() == Some(prefix));
         if starts("torch") {

@@ -35,7 +35,7 @@ pub(super) struct Encoder<'a> {
 type Cases<T> = Vec<(String, T)>;
 
 impl<'a> Encoder<'a> {
-    pub fn subject(&mut self, subject: &Subject) -> Specialised<Cases<Target<'a>>> {
+    pub(super) fn subject(&mut self, subject: &Subject) -> Specialised<Cases<Target<'a>>> {
         Ok(match subject {
             Subject::Param(position) => {
                 vec![("true".to_owned(), Target::Symbol(self.params[*position]))]
@@ -73,7 +73,7 @@ impl<'a> Encoder<'a> {
         })
     }
 
-    pub fn term(&mut self, term: &Term) -> Specialised<Number> {
+    pub(super) fn term(&mut self, term: &Term) -> Specialised<Number> {
         Ok(match term {
             Term::Constant(value) => {
                 let value = value.as_f64();
@@ -199,7 +199,7 @@ impl<'a> Encoder<'a> {
     }
 
     /// Every row the sequence can be; for [`Sequence::Of`] only lists of numbers.
-    pub fn rows(&mut self, sequence: &Sequence) -> Specialised<Cases<Row>> {
+    pub(super) fn rows(&mut self, sequence: &Sequence) -> Specialised<Cases<Row>> {
         let (subject, is_shape) = match sequence {
             Sequence::Shape(subject) => (subject, true),
             Sequence::Of(subject) => (subject, false),

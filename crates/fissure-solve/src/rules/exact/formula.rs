@@ -12,7 +12,7 @@ use crate::rules::specialise::{Specialised, Unsupported};
 
 impl Encoder<'_> {
     /// That the rule speaks of the input, and what it says then.
-    pub fn rule(&mut self, rule: &CheckedRule) -> Specialised<(String, String)> {
+    pub(super) fn rule(&mut self, rule: &CheckedRule) -> Specialised<(String, String)> {
         let mut speaks = Vec::new();
         for (param, symbol) in rule.params.iter().zip(self.params.clone()) {
             let spoken = param.of.alternatives();
@@ -39,7 +39,7 @@ impl Encoder<'_> {
         Ok((all(speaks), self.formula(&rule.formula)?))
     }
 
-    pub fn formula(&mut self, formula: &Formula) -> Specialised<String> {
+    pub(super) fn formula(&mut self, formula: &Formula) -> Specialised<String> {
         Ok(match formula {
             Formula::Constant(value) => truth(*value),
             Formula::Not(inner) => not(&self.formula(inner)?),

@@ -59,7 +59,13 @@ impl Declarations {
     }
 
     /// The symbol of a parameter; `texts` is the number of texts it can be.
-    pub fn symbol(&mut self, name: &str, of: &Type, texts: usize, limits: &Limits) -> Symbol {
+    pub(super) fn symbol(
+        &mut self,
+        name: &str,
+        of: &Type,
+        texts: usize,
+        limits: &Limits,
+    ) -> Symbol {
         let kind = self.unknown(format!("{name}.kind"), "Int");
         self.within(&kind, 0, of.alternatives().len() - 1);
         let mut alternatives = Vec::new();
@@ -129,7 +135,7 @@ impl Declarations {
 
 impl Symbol {
     /// Each alternative with the condition that it is this one.
-    pub fn cases(&self) -> impl Iterator<Item = (String, &Type, &Alternative)> {
+    pub(super) fn cases(&self) -> impl Iterator<Item = (String, &Type, &Alternative)> {
         let single = self.alternatives.len() == 1;
         self.alternatives
             .iter()
@@ -145,7 +151,11 @@ impl Symbol {
     }
 
     /// The unknowns that decide the value in a solution; all others could be anything.
-    pub fn decisive<'a>(&'a self, solution: &HashMap<String, f64>, names: &mut Vec<&'a String>) {
+    pub(super) fn decisive<'a>(
+        &'a self,
+        solution: &HashMap<String, f64>,
+        names: &mut Vec<&'a String>,
+    ) {
         let value = |name: &str| solution.get(name).copied().unwrap_or(0.0) as usize;
         names.push(&self.kind);
         match self.alternatives.get(value(&self.kind)) {
@@ -171,7 +181,7 @@ impl Symbol {
     }
 
     /// The value in a solution.
-    pub fn datum(&self, solution: &HashMap<String, f64>, texts: &[String]) -> Datum {
+    pub(super) fn datum(&self, solution: &HashMap<String, f64>, texts: &[String]) -> Datum {
         let value = |name: &str| solution.get(name).copied().unwrap_or(0.0);
         let kind = value(&self.kind) as usize;
         let Some((of, alternative)) = self.alternatives.get(kind) else {
@@ -229,7 +239,7 @@ impl Symbol {
 
 impl TensorSymbol {
     /// At least one element.
-    pub fn is_filled(&self) -> String {
+    pub(super) fn is_filled(&self) -> String {
         all(self.dims.iter().enumerate().map(|(at, dim)| {
             let outside = format!("(<= {} {})", self.rank, integer(at as i64));
             any([outside, format!("(< 0 {dim})")])

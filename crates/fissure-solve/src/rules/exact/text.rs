@@ -10,7 +10,7 @@ pub(super) struct Number {
 }
 
 impl Number {
-    pub fn constant(value: f64) -> Self {
+    pub(super) fn constant(value: f64) -> Self {
         let whole = value.fract() == 0.0;
         Number {
             text: if whole {
@@ -23,7 +23,7 @@ impl Number {
         }
     }
 
-    pub fn whole(text: impl Into<String>) -> Self {
+    pub(super) fn whole(text: impl Into<String>) -> Self {
         Number {
             text: text.into(),
             whole: true,
@@ -31,7 +31,7 @@ impl Number {
         }
     }
 
-    pub fn undefined() -> Self {
+    pub(super) fn undefined() -> Self {
         Number {
             text: "0".to_owned(),
             whole: true,
@@ -39,7 +39,7 @@ impl Number {
         }
     }
 
-    pub fn as_real(&self) -> String {
+    pub(super) fn as_real(&self) -> String {
         if self.whole {
             format!("(to_real {})", self.text)
         } else {
@@ -48,7 +48,7 @@ impl Number {
     }
 
     /// The value of the first case whose condition holds.
-    pub fn of_cases(cases: Vec<(String, Number)>) -> Number {
+    pub(super) fn of_cases(cases: Vec<(String, Number)>) -> Number {
         let whole = cases.iter().all(|(_, number)| number.whole);
         let sorted = |number: &Number| {
             if whole {
@@ -71,7 +71,7 @@ impl Number {
     }
 
     /// Two numbers of the same sort, for an operator that needs that.
-    pub fn alike(left: &Number, right: &Number) -> (String, String, bool) {
+    pub(super) fn alike(left: &Number, right: &Number) -> (String, String, bool) {
         if left.whole && right.whole {
             (left.text.clone(), right.text.clone(), true)
         } else {

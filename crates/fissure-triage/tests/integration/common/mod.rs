@@ -13,7 +13,7 @@ use fissure_model::{
 };
 use fissure_triage::{ScriptEnd, ScriptRun, finding_id, signature};
 
-pub fn api(path: &str) -> Api {
+pub(crate) fn api(path: &str) -> Api {
     Api {
         title: path.into(),
         package: path
@@ -27,7 +27,7 @@ pub fn api(path: &str) -> Api {
     }
 }
 
-pub fn keyword(name: &str, value: Value) -> Argument {
+pub(crate) fn keyword(name: &str, value: Value) -> Argument {
     Argument {
         name: name.into(),
         passing: Passing::Keyword,
@@ -35,7 +35,7 @@ pub fn keyword(name: &str, value: Value) -> Argument {
     }
 }
 
-pub fn positional(value: Value) -> Argument {
+pub(crate) fn positional(value: Value) -> Argument {
     Argument {
         name: "args".into(),
         passing: Passing::Positional,
@@ -43,7 +43,7 @@ pub fn positional(value: Value) -> Argument {
     }
 }
 
-pub fn input(arguments: Vec<Argument>) -> ConcreteInput {
+pub(crate) fn input(arguments: Vec<Argument>) -> ConcreteInput {
     ConcreteInput {
         number: 7,
         arguments,
@@ -53,7 +53,7 @@ pub fn input(arguments: Vec<Argument>) -> ConcreteInput {
     }
 }
 
-pub fn tensor(dtype: Dtype, shape: &[u64], pattern: Vec<u8>) -> TensorValue {
+pub(crate) fn tensor(dtype: Dtype, shape: &[u64], pattern: Vec<u8>) -> TensorValue {
     TensorValue {
         dtype,
         shape: shape.to_vec(),
@@ -63,7 +63,7 @@ pub fn tensor(dtype: Dtype, shape: &[u64], pattern: Vec<u8>) -> TensorValue {
     }
 }
 
-pub fn floats(shape: &[u64], values: &[f32]) -> TensorValue {
+pub(crate) fn floats(shape: &[u64], values: &[f32]) -> TensorValue {
     let bytes = values
         .iter()
         .flat_map(|value| value.to_le_bytes())
@@ -71,7 +71,7 @@ pub fn floats(shape: &[u64], values: &[f32]) -> TensorValue {
     tensor(Dtype::Float32, shape, bytes)
 }
 
-pub fn exception(class: &str, message: &str) -> Exception {
+pub(crate) fn exception(class: &str, message: &str) -> Exception {
     Exception {
         class: class.into(),
         message: message.into(),
@@ -79,7 +79,7 @@ pub fn exception(class: &str, message: &str) -> Exception {
     }
 }
 
-pub fn execution(outcome: Outcome, log: Option<String>) -> Execution {
+pub(crate) fn execution(outcome: Outcome, log: Option<String>) -> Execution {
     Execution {
         log,
         ..Execution::new(7, outcome, Duration::from_millis(3))
@@ -87,7 +87,7 @@ pub fn execution(outcome: Outcome, log: Option<String>) -> Execution {
 }
 
 /// A finding as the pipeline makes it; panics when the judge sees nothing.
-pub fn finding(api: Api, input: ConcreteInput, execution: Execution) -> Finding {
+pub(crate) fn finding(api: Api, input: ConcreteInput, execution: Execution) -> Finding {
     let options = JudgeOptions { check_nan: true };
     let verdict: Verdict = fissure_judge::judge(&api, &input, &execution, &options)
         .expect("a test's failure is a failure");
@@ -115,7 +115,7 @@ pub fn finding(api: Api, input: ConcreteInput, execution: Execution) -> Finding 
 }
 
 /// A Python that starts, by the name of its program.
-pub fn python(program: &str) -> Option<PathBuf> {
+pub(crate) fn python(program: &str) -> Option<PathBuf> {
     let output = Command::new(program)
         .args(["-c", "import sys; print(sys.executable)"])
         .stderr(Stdio::null())
@@ -131,7 +131,7 @@ pub fn python(program: &str) -> Option<PathBuf> {
 }
 
 /// The oldest Python that scripts must parse in, from the path or from pyenv.
-pub fn oldest_python() -> Option<PathBuf> {
+pub(crate) fn oldest_python() -> Option<PathBuf> {
     let versions = std::env::var_os("PYENV_ROOT")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".pyenv")))?
@@ -145,15 +145,15 @@ pub fn oldest_python() -> Option<PathBuf> {
     python("python3.7").or(from_pyenv)
 }
 
-pub fn python3() -> PathBuf {
+pub(crate) fn python3() -> PathBuf {
     python("python3").expect("the tests of this crate need python3")
 }
 
 /// Long enough for a library to be imported on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Runs a script file with modules from `path`, and ends it after `limit`.
-pub fn run(python: &Path, script: &Path, path: &Path, limit: Duration) -> ScriptRun {
+pub(crate) fn run(python: &Path, script: &Path, path: &Path, limit: Duration) -> ScriptRun {
     use std::os::unix::process::ExitStatusExt;
 
     let log_path = script.with_extension("log");
@@ -193,7 +193,7 @@ pub fn run(python: &Path, script: &Path, path: &Path, limit: Duration) -> Script
 }
 
 /// Writes a script into `folder` and runs it.
-pub fn run_text(python: &Path, text: &str, folder: &Path) -> ScriptRun {
+pub(crate) fn run_text(python: &Path, text: &str, folder: &Path) -> ScriptRun {
     let script = folder.join("reproduce.py");
     std::fs::write(&script, text).expect("a test folder is writable");
     run(python, &script, folder, PATIENCE)

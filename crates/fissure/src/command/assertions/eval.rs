@@ -30,7 +30,7 @@ const WANTED_CONTEXT: f64 = 0.95;
 ///
 /// Exit codes: 0 measured, 2 usage error, 3 Fissure itself failed.
 #[derive(Args, Debug)]
-pub struct EvalArgs {
+pub(super) struct EvalArgs {
     /// Functions [default: all that are installed for the library]
     #[arg(value_name = "FUNCTION")]
     functions: Vec<String>,
@@ -68,7 +68,7 @@ struct Measured {
     left_out: Option<f64>,
 }
 
-pub fn run(args: EvalArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: EvalArgs) -> anyhow::Result<ExitCode> {
     let library = args.library.name();
     let mut subjects = subjects(&args)?;
     // A table that cannot be put where it should go is noticed before minutes of work.

@@ -22,7 +22,7 @@ use eval::EvalArgs;
 
 /// List, show and evaluate soft assertions
 #[derive(Args, Debug)]
-pub struct AssertionsArgs {
+pub(crate) struct AssertionsArgs {
     #[command(subcommand)]
     command: AssertionsCommand,
 }
@@ -74,7 +74,7 @@ struct ShowArgs {
     json: bool,
 }
 
-pub fn run(args: AssertionsArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: AssertionsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         AssertionsCommand::List(args) if args.trainable => trainable(&args),
         AssertionsCommand::List(args) => list(&args)?,
@@ -98,13 +98,13 @@ fn ask() -> anyhow::Result<()> {
 }
 
 /// One that is installed, with where it comes from.
-pub struct Installed {
+pub(crate) struct Installed {
     pub assertion: SoftAssertion,
     pub origin: &'static str,
 }
 
 /// Everything that is installed. A file that does not load is an error.
-pub fn installed() -> anyhow::Result<Vec<Installed>> {
+pub(crate) fn installed() -> anyhow::Result<Vec<Installed>> {
     let mut found = Vec::new();
     for (library, function) in shipped() {
         let Some(assertion) = load_shipped(&library, &function) else {
@@ -278,7 +278,7 @@ fn used_by(assertion: &SoftAssertion) -> String {
 }
 
 /// By the name of a function, or by a path.
-pub fn find(name: &str, library: &str) -> anyhow::Result<SoftAssertion> {
+pub(crate) fn find(name: &str, library: &str) -> anyhow::Result<SoftAssertion> {
     let path = Path::new(name);
     if name.ends_with(".safetensors") || path.is_file() {
         return SoftAssertion::load(path).map_err(|error| usage(error.to_string()));

@@ -30,7 +30,7 @@ use crate::target::TargetArgs;
     args_override_self = true,
     verbatim_doc_comment
 )]
-pub struct CampaignArgs {
+pub(crate) struct CampaignArgs {
     #[command(subcommand)]
     pub action: Option<Action>,
 
@@ -39,7 +39,7 @@ pub struct CampaignArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Action {
+pub(crate) enum Action {
     /// Say what a campaign has done, what runs, and what failed
     Status(FolderArgs),
     /// Join the shards of a campaign into one run folder, which `fissure report` reads
@@ -52,7 +52,7 @@ pub enum Action {
 }
 
 #[derive(Args, Debug)]
-pub struct FolderArgs {
+pub(crate) struct FolderArgs {
     /// Folder of the campaign
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -63,7 +63,7 @@ pub struct FolderArgs {
 }
 
 #[derive(Args, Debug)]
-pub struct TaskArgs {
+pub(crate) struct TaskArgs {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     /// learn, solve, fuzz, oracle or report
@@ -75,7 +75,7 @@ pub struct TaskArgs {
 }
 
 #[derive(Args, Debug)]
-pub struct CampaignRunArgs {
+pub(crate) struct CampaignRunArgs {
     /// torch, tensorflow, jax, mxnet or numpy; may be left out where --specs says it
     #[arg(value_name = "LIBRARY")]
     pub library: Option<String>,
@@ -171,7 +171,7 @@ pub struct CampaignRunArgs {
 
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Slurm")]
-pub struct SlurmArgs {
+pub(crate) struct SlurmArgs {
     /// Submit the campaign as job arrays, one task for each shard
     #[arg(long, conflicts_with = "shard")]
     pub slurm: bool,

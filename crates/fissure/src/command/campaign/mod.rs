@@ -6,7 +6,7 @@
     reason = "a command prints its result"
 )]
 
-pub mod args;
+pub(crate) mod args;
 mod options;
 mod run;
 mod slurm;
@@ -32,7 +32,7 @@ use options::shard_of;
 use run::ShardRun;
 use specs::Known;
 
-pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
     match args.action {
         Some(Action::Status(args)) => return slurm::status(&args),
         Some(Action::Merge(args)) => return slurm::merge(&args),
@@ -69,7 +69,7 @@ pub fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints what came of a run.
-pub fn print_summary(
+pub(crate) fn print_summary(
     args: &CampaignRunArgs,
     summary: &RunSummary,
     folder: &Path,
@@ -226,7 +226,7 @@ fn names_to_learn(
 }
 
 /// The campaign in a folder, with the command it was begun with.
-pub fn open(path: &Path) -> anyhow::Result<(CampaignRunArgs, CampaignFolder, CampaignPlan)> {
+pub(crate) fn open(path: &Path) -> anyhow::Result<(CampaignRunArgs, CampaignFolder, CampaignPlan)> {
     let path = path
         .canonicalize()
         .map_err(|_| usage(format!("there is no folder {}", path.display())))?;

@@ -18,7 +18,7 @@ const DEFAULT_INPUTS: u64 = 2000;
 const TURN: Duration = Duration::from_secs(60);
 
 /// The options of one shard's run.
-pub fn run_options(
+pub(super) fn run_options(
     args: &CampaignRunArgs,
     plan: &CampaignPlan,
     shard: Shard,
@@ -81,7 +81,7 @@ pub fn run_options(
 }
 
 /// The shard that is meant; a campaign that is not divided is one.
-pub fn shard_of(index: Option<u64>, count: usize) -> anyhow::Result<Shard> {
+pub(super) fn shard_of(index: Option<u64>, count: usize) -> anyhow::Result<Shard> {
     let index = match index {
         Some(index) => index as usize,
         None if count <= 1 => 0,

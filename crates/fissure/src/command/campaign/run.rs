@@ -31,7 +31,7 @@ const CALL: Duration = Duration::from_secs(4);
 /// Calls of each API that the library's sample database is asked for.
 const SEEDS: usize = 60;
 
-pub struct ShardRun<'a> {
+pub(super) struct ShardRun<'a> {
     pub args: &'a CampaignRunArgs,
     pub folder: &'a CampaignFolder,
     pub plan: &'a CampaignPlan,
@@ -41,7 +41,7 @@ pub struct ShardRun<'a> {
 }
 
 /// Why APIs are left out, by position in the shard.
-pub type LeftOut = BTreeMap<usize, String>;
+pub(super) type LeftOut = BTreeMap<usize, String>;
 
 /// Time one input may take: one that hangs must not take what many APIs have together.
 fn usual_timeout(total: Option<Duration>) -> Duration {
@@ -115,7 +115,7 @@ impl ShardRun<'_> {
     }
 
     /// Learns what nothing is known of, and nothing else: a task of its own on a cluster.
-    pub fn learn(&self) -> anyhow::Result<()> {
+    pub(super) fn learn(&self) -> anyhow::Result<()> {
         let options = self.options(LeftOut::new())?;
         let Some(mut learning) = self.learning(options.workers)? else {
             return Ok(());
@@ -167,7 +167,7 @@ impl ShardRun<'_> {
     }
 
     /// Which specs have inputs; why the others are left out.
-    pub fn solve(&self) -> anyhow::Result<LeftOut> {
+    pub(super) fn solve(&self) -> anyhow::Result<LeftOut> {
         let (specs, mut left_out) = self.specs()?;
         let options = self.options(LeftOut::new())?;
         let mut distinct = 0;
@@ -195,7 +195,7 @@ impl ShardRun<'_> {
     }
 
     /// Keeps what [`ShardRun::solve`] found for the processes of later phases.
-    pub fn write_solved(&self) -> anyhow::Result<()> {
+    pub(super) fn write_solved(&self) -> anyhow::Result<()> {
         let left_out = self.solve()?;
         let path = self.solved_file();
         std::fs::create_dir_all(self.folder.shard(self.shard))
@@ -203,7 +203,7 @@ impl ShardRun<'_> {
             .with_context(|| format!("failed to write {}", path.display()))
     }
 
-    pub fn read_solved(&self) -> anyhow::Result<LeftOut> {
+    pub(super) fn read_solved(&self) -> anyhow::Result<LeftOut> {
         let path = self.solved_file();
         let read =
             || -> std::io::Result<LeftOut> { Ok(serde_json::from_slice(&std::fs::read(&path)?)?) };
@@ -211,7 +211,7 @@ impl ShardRun<'_> {
     }
 
     /// Fuzzes, judges and triages, and learns meanwhile; continues what an earlier process began.
-    pub fn fuzz(&self, left_out: LeftOut, begun: Instant) -> anyhow::Result<RunSummary> {
+    pub(super) fn fuzz(&self, left_out: LeftOut, begun: Instant) -> anyhow::Result<RunSummary> {
         let specs = self.known_specs()?;
         let workdir = self.folder.shard(self.shard);
         let mut options = self.options(left_out)?;

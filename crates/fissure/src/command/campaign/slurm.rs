@@ -27,7 +27,7 @@ use crate::exit_status::{ExitStatus, usage};
 /// Tasks told one by one by `fissure campaign status`.
 const TOLD: usize = 10;
 
-pub fn print_template() -> anyhow::Result<ExitCode> {
+pub(super) fn print_template() -> anyhow::Result<ExitCode> {
     print!("{DEFAULT_TEMPLATE}");
     Ok(ExitStatus::NoFinding.into())
 }
@@ -40,7 +40,7 @@ fn phases(plan: &CampaignPlan) -> Vec<Phase> {
 }
 
 /// Submits what is neither done nor in the queue.
-pub fn submit(
+pub(super) fn submit(
     args: &CampaignRunArgs,
     folder: &CampaignFolder,
     plan: &CampaignPlan,
@@ -126,7 +126,7 @@ fn as_usage(error: SlurmError) -> anyhow::Error {
     }
 }
 
-pub fn status(args: &FolderArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn status(args: &FolderArgs) -> anyhow::Result<ExitCode> {
     let (run, folder, plan) = campaign::open(&args.folder)?;
     let jobs = slurm::read_jobs(folder.path())?;
     let mut statuses = Vec::new();
@@ -216,7 +216,7 @@ fn print_status(statuses: &[TaskStatus]) {
     }
 }
 
-pub fn merge(args: &FolderArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn merge(args: &FolderArgs) -> anyhow::Result<ExitCode> {
     let (mut run, folder, plan) = campaign::open(&args.folder)?;
     if plan.shards <= 1 {
         return Err(usage(
@@ -233,7 +233,7 @@ pub fn merge(args: &FolderArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// One task, as the batch script calls it. Its own exit code says only whether it was done.
-pub fn task(args: &TaskArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn task(args: &TaskArgs) -> anyhow::Result<ExitCode> {
     let (run, folder, plan) = campaign::open(&args.folder)?;
     let phase: Phase = args.phase.parse().map_err(usage)?;
     let task = Task {

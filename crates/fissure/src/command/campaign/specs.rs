@@ -12,7 +12,7 @@ use fissure_rules::{api_named, bare_spec};
 
 /// The APIs of a campaign, each with what is known of it.
 #[derive(Default)]
-pub struct Known {
+pub(super) struct Known {
     pub specs: Vec<Spec>,
     pub apis: Vec<PlannedApi>,
     /// What could not be read or is read otherwise, one line each.
@@ -22,7 +22,7 @@ pub struct Known {
 }
 
 /// The import name of the library that is meant.
-pub fn package(args: &CampaignRunArgs) -> anyhow::Result<String> {
+pub(super) fn package(args: &CampaignRunArgs) -> anyhow::Result<String> {
     if let Some(name) = &args.library {
         let package = match name.as_str() {
             "tf" | "tensorflow-cpu" => "tensorflow",
@@ -55,7 +55,7 @@ pub fn package(args: &CampaignRunArgs) -> anyhow::Result<String> {
 }
 
 /// Finds what is known of the library's APIs.
-pub fn find(args: &CampaignRunArgs, package: &str) -> anyhow::Result<Known> {
+pub(super) fn find(args: &CampaignRunArgs, package: &str) -> anyhow::Result<Known> {
     if let Some(missing) = args.specs.iter().find(|path| !path.exists()) {
         return Err(usage(format!(
             "there is no file or folder {}",
@@ -111,7 +111,7 @@ impl Known {
     }
 
     /// APIs of which nothing is known and that the library's sample database has, or that were named.
-    pub fn add_unknown(
+    pub(super) fn add_unknown(
         &mut self,
         args: &CampaignRunArgs,
         package: &str,

@@ -13,7 +13,7 @@ use clap::Args;
 /// of more than twice the other, names that are gone. Random results, uninitialised memory and rounding are no
 /// change. Exit code 1: something changed. docs/compare.md says more.
 #[derive(Args, Debug)]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// The version that counts as right: torch==2.9.1, a Python, a virtual environment, a folder
     #[arg(value_name = "BEFORE")]
     pub before: String,

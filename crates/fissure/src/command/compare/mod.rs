@@ -6,7 +6,7 @@
     reason = "a command prints its result"
 )]
 
-pub mod args;
+pub(crate) mod args;
 mod plan;
 
 use std::process::ExitCode;
@@ -17,14 +17,14 @@ use fissure_compare::{Behaviour, CompareError, Event, Kind, Report, compare};
 
 use crate::command::session;
 use crate::exit_status::{ExitStatus, usage};
-pub use args::CompareArgs;
+pub(crate) use args::CompareArgs;
 
 /// Between two lines of progress.
 const INTERVAL: Duration = Duration::from_secs(10);
 /// Names of further APIs in a line.
 const NAMED: usize = 4;
 
-pub fn run(args: CompareArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: CompareArgs) -> anyhow::Result<ExitCode> {
     let options = plan::plan(&args)?;
     let stop = session::stop_on_interrupt()?;
     let mut shown = Instant::now();

@@ -63,7 +63,7 @@ impl Typed {
     }
 }
 
-pub fn plan(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
+pub(super) fn plan(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
     let typed = (Typed::of(&args.before)?, Typed::of(&args.after)?);
     let saved = saved_inputs(&args.inputs)?;
     let package = package(args, &typed, &saved)?;

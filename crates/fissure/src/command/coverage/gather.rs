@@ -14,14 +14,14 @@ use crate::exit_status::usage;
 const DEPTH: usize = 3;
 
 /// Where what was found in files of machine code is kept.
-pub fn cache() -> anyhow::Result<PathBuf> {
+pub(crate) fn cache() -> anyhow::Result<PathBuf> {
     Ok(fissure_environment::Surroundings::from_process()?
         .root
         .join(BLOCKS))
 }
 
 /// Everything that the runs below these folders reached.
-pub fn united(folders: &[PathBuf]) -> anyhow::Result<CoverageRecord> {
+pub(super) fn united(folders: &[PathBuf]) -> anyhow::Result<CoverageRecord> {
     let mut united = CoverageRecord::default();
     for folder in folders {
         if !folder.is_dir() {
@@ -77,20 +77,23 @@ fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> anyhow::Result
 
 /// What only one of two reached.
 #[derive(Debug, Serialize)]
-pub struct Difference {
+pub(super) struct Difference {
     pub both: usize,
     pub only_first: Side,
     pub only_second: Side,
 }
 
 #[derive(Debug, Default, Serialize)]
-pub struct Side {
+pub(super) struct Side {
     pub blocks: usize,
     /// Functions with such blocks, most first.
     pub functions: Vec<(String, usize)>,
 }
 
-pub fn difference(first: &CoverageRecord, second: &CoverageRecord) -> anyhow::Result<Difference> {
+pub(super) fn difference(
+    first: &CoverageRecord,
+    second: &CoverageRecord,
+) -> anyhow::Result<Difference> {
     let mut difference = Difference {
         both: 0,
         only_first: Side::default(),

@@ -5,7 +5,7 @@
 mod gather;
 mod show;
 
-pub use gather::cache;
+pub(crate) use gather::cache;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ use crate::exit_status::{ExitStatus, usage};
 ///   fissure coverage --corpus DIR1 --corpus DIR2
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
-pub struct CoverageArgs {
+pub(crate) struct CoverageArgs {
     /// Folders of runs, or one API
     #[arg(required_unless_present = "corpus", value_name = "TARGET")]
     targets: Vec<String>,
@@ -65,7 +65,7 @@ pub struct CoverageArgs {
     run: MeasureArgs,
 }
 
-pub fn run(args: CoverageArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: CoverageArgs) -> anyhow::Result<ExitCode> {
     if !args.corpus.is_empty() {
         return corpora(&args);
     }

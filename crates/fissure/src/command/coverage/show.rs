@@ -6,7 +6,7 @@ use fissure_coverage::{CoverageRecord, Summary};
 use super::gather::{Difference, Side};
 
 /// Blocks of each API, and those that no other API reached; most first.
-pub fn api_counts(record: &CoverageRecord) -> Vec<(String, usize, usize)> {
+pub(super) fn api_counts(record: &CoverageRecord) -> Vec<(String, usize, usize)> {
     let mut users: std::collections::BTreeMap<(usize, u32), usize> = Default::default();
     let sets: Vec<(String, Vec<_>)> = record
         .apis()
@@ -36,7 +36,7 @@ pub fn api_counts(record: &CoverageRecord) -> Vec<(String, usize, usize)> {
     rows
 }
 
-pub fn text(record: &CoverageRecord, summary: &Summary, most: usize) -> String {
+pub(super) fn text(record: &CoverageRecord, summary: &Summary, most: usize) -> String {
     let mut modules = Vec::new();
     for row in summary.modules.iter().filter(|row| row.reached_blocks > 0) {
         modules.push([
@@ -120,7 +120,7 @@ fn modules_reached(summary: &Summary) -> usize {
     reached.count()
 }
 
-pub fn difference(difference: &Difference, titles: [&str; 2], most: usize) -> String {
+pub(super) fn difference(difference: &Difference, titles: [&str; 2], most: usize) -> String {
     let side = |title: &str, side: &Side| {
         let rows = side
             .functions

@@ -19,7 +19,7 @@ use crate::target::TargetArgs;
 /// parameter is given, and nothing is mutated unless asked.
 #[derive(Args, Debug)]
 #[command(args_override_self = true)]
-pub struct FuzzArgs {
+pub(crate) struct FuzzArgs {
     /// Constraint files, folders, API titles or patterns
     #[arg(value_name = "TARGET")]
     pub targets: Vec<String>,
@@ -180,7 +180,7 @@ pub struct FuzzArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum WayArg {
+pub(crate) enum WayArg {
     /// As they are
     Eager,
     /// By the library's compiler: tf.function, jax.jit, hybridised layers of MXNet
@@ -188,7 +188,7 @@ pub enum WayArg {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GeneratorArg {
+pub(crate) enum GeneratorArg {
     /// Rules, constraint file, or both: what there is
     Auto,
     /// Rules only

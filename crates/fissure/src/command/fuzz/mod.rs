@@ -6,8 +6,8 @@
     reason = "a command prints its result"
 )]
 
-pub mod args;
-pub mod needs;
+pub(crate) mod args;
+pub(crate) mod needs;
 mod plan;
 mod project;
 mod targets;
@@ -28,9 +28,9 @@ use crate::exit_status::{ExitStatus, usage};
 use crate::{screen, target};
 use args::FuzzArgs;
 use plan::Plan;
-pub use plan::new_workdir;
+pub(crate) use plan::new_workdir;
 
-pub fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
     let (args, resumed) = match &args.resume {
         Some(folder) => resume(folder).map(|(args, package)| (args, Some(package)))?,
         None => (args, None),

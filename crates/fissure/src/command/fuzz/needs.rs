@@ -9,7 +9,7 @@ const FILES: usize = 300;
 
 /// The package whose interpreter is needed: of a folder or file of the user's own, the library
 /// that its sources import; else the package itself.
-pub fn interpreter_package<'a>(package: &'a str, pythonpath: &[PathBuf]) -> &'a str {
+pub(crate) fn interpreter_package<'a>(package: &'a str, pythonpath: &[PathBuf]) -> &'a str {
     let found = pythonpath.iter().find_map(|folder| {
         let (file, inner) = (folder.join(format!("{package}.py")), folder.join(package));
         if file.is_file() {
@@ -31,7 +31,7 @@ pub fn interpreter_package<'a>(package: &'a str, pythonpath: &[PathBuf]) -> &'a 
 
 /// The modules of the user's own folders that paths lead through: what they import tells the
 /// library whose tensors are made, which the package itself may not.
-pub fn own_modules<'a>(
+pub(crate) fn own_modules<'a>(
     paths: impl IntoIterator<Item = &'a str>,
     pythonpath: &[PathBuf],
 ) -> Vec<String> {

@@ -23,7 +23,7 @@ const DEFAULT_INPUTS: u64 = 2000;
 const TURN: Duration = Duration::from_secs(60);
 
 /// Ready to run.
-pub struct Plan {
+pub(super) struct Plan {
     /// In the order asked for, grouped by nothing yet.
     pub specs: Vec<Spec>,
     pub warnings: Vec<Warning>,
@@ -39,7 +39,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub fn new(args: &FuzzArgs, own: OwnOracles) -> anyhow::Result<Plan> {
+    pub(super) fn new(args: &FuzzArgs, own: OwnOracles) -> anyhow::Result<Plan> {
         let docter = DocterForm::of(args)?;
         let is_docter = docter.is_some();
         let mut generate = GenerateOptions {
@@ -266,7 +266,7 @@ fn tensors_as(how: &str) -> anyhow::Result<TensorsAs> {
 }
 
 /// A new folder under `fissure-out`, named by the time.
-pub fn new_workdir(what: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn new_workdir(what: &str) -> anyhow::Result<PathBuf> {
     let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
     let base = Path::new("fissure-out");
     let first = base.join(format!("{what}-{now}"));

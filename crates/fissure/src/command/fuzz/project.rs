@@ -64,13 +64,13 @@ struct PropertyEntry {
 
 /// The user's own oracles, as the worker reads them (`own_reference.py`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct OwnOracles {
+pub(super) struct OwnOracles {
     pub references: Vec<Reference>,
     pub properties: Vec<Property>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reference {
+pub(super) struct Reference {
     pub target: Option<String>,
     pub module: String,
     pub name: String,
@@ -79,7 +79,7 @@ pub struct Reference {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Property {
+pub(super) struct Property {
     pub target: Option<String>,
     pub file: PathBuf,
     pub function: Option<String>,
@@ -87,7 +87,7 @@ pub struct Property {
 
 impl OwnOracles {
     /// Names of the oracles that are wanted.
-    pub fn names(&self) -> Vec<&'static str> {
+    pub(super) fn names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         if !self.references.is_empty() {
             names.push("own-reference");
@@ -99,7 +99,7 @@ impl OwnOracles {
     }
 
     /// The variable by which workers are told, if there is anything to tell.
-    pub fn environment(&self) -> anyhow::Result<Vec<(String, String)>> {
+    pub(super) fn environment(&self) -> anyhow::Result<Vec<(String, String)>> {
         if self.names().is_empty() {
             return Ok(Vec::new());
         }
@@ -110,7 +110,7 @@ impl OwnOracles {
 
 /// Adds what the project file says to the arguments, and turns targets that are functions of files
 /// into names. What is on the command line goes before the file.
-pub fn complete(args: &mut FuzzArgs) -> anyhow::Result<OwnOracles> {
+pub(super) fn complete(args: &mut FuzzArgs) -> anyhow::Result<OwnOracles> {
     let mut own = OwnOracles::default();
     for text in &args.reference {
         own.references

@@ -16,7 +16,7 @@ use fissure_rules::{RuleLibrary, RuleSheet, api_named, bare_spec};
 const NAMED: usize = 3;
 
 /// What the targets of a command line stand for.
-pub struct Targets {
+pub(super) struct Targets {
     pub specs: Vec<Spec>,
     pub warnings: Vec<Warning>,
     /// Constraints read as their documentation states, one line each.
@@ -26,7 +26,7 @@ pub struct Targets {
 }
 
 impl Targets {
-    pub fn load(args: &FuzzArgs, is_docter: bool) -> anyhow::Result<Targets> {
+    pub(super) fn load(args: &FuzzArgs, is_docter: bool) -> anyhow::Result<Targets> {
         let asked = Asked::of(args, is_docter)?;
         let mut loader = Loader::new(args)?;
         loader.take_files(&asked.files)?;

@@ -17,7 +17,7 @@ use fissure_triage::{Signature, complexity, confirm, finding_id, signature, writ
 const MOST: usize = 4;
 
 /// Where findings go, and how they are tried in fresh processes.
-pub struct Findings {
+pub(super) struct Findings {
     pub folder: PathBuf,
     pub python: PathBuf,
     pub script: ScriptOptions,
@@ -27,7 +27,7 @@ pub struct Findings {
 impl Findings {
     /// One finding for each failure, with the simplest of the calls that show it; gives their
     /// number. What never fails in a fresh process is written as a note and not counted.
-    pub fn write(&self, pool: &Pool, api: &Api, learned: &Learned) -> anyhow::Result<usize> {
+    pub(super) fn write(&self, pool: &Pool, api: &Api, learned: &Learned) -> anyhow::Result<usize> {
         let mut simplest: BTreeMap<Signature, (&ConcreteInput, &Execution, Verdict)> =
             BTreeMap::new();
         for (input, execution) in &learned.crashes {

@@ -16,7 +16,7 @@ use super::table::{Record, Table};
 use crate::exit_status::ExitStatus;
 
 /// Writes the rules and the table, and counts findings.
-pub struct Keeper<'a> {
+pub(super) struct Keeper<'a> {
     pub names: &'a [String],
     pub package: &'a str,
     pub seed: u64,
@@ -75,7 +75,7 @@ impl Observer<anyhow::Error> for Keeper<'_> {
 
 impl Keeper<'_> {
     /// The table at the end, and what the exit code says: 3 where every API that was tried failed.
-    pub fn finish(self) -> anyhow::Result<ExitStatus> {
+    pub(super) fn finish(self) -> anyhow::Result<ExitStatus> {
         let table = self
             .table
             .into_inner()

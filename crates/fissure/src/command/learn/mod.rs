@@ -43,7 +43,7 @@ const IMPORT: Duration = Duration::from_secs(60);
 ///
 /// Exit codes: 0 learned, 1 a call ended its process, 2 usage error, 3 Fissure itself failed.
 #[derive(Args, Debug)]
-pub struct LearnArgs {
+pub(crate) struct LearnArgs {
     /// Names (torch.add), or patterns (torch.nn.functional.*) of what the sample database knows;
     /// a pattern leaves out private names unless it has one itself (torch._*)
     #[arg(required = true, value_name = "API")]
@@ -118,7 +118,7 @@ pub struct LearnArgs {
     target: TargetArgs,
 }
 
-pub fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     let package = package_of(&args.apis)?;
     let package = package.as_str();
     let options = LearnOptions {

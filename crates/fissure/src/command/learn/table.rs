@@ -22,7 +22,7 @@ const REJECTIONS: usize = 3;
 
 /// One API. A figure is there when it was measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub(super) struct Record {
     pub api: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -42,7 +42,7 @@ pub struct Record {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measured {
+pub(super) struct Measured {
     pub precision: f64,
     pub drawn: usize,
     pub recall: f64,
@@ -52,7 +52,7 @@ pub struct Measured {
 }
 
 impl Record {
-    pub fn learned(api: &str, learned: &Learned) -> Self {
+    pub(super) fn learned(api: &str, learned: &Learned) -> Self {
         Record {
             api: api.to_owned(),
             failure: None,
@@ -75,7 +75,7 @@ impl Record {
         self.core_seconds.unwrap_or(self.seconds)
     }
 
-    pub fn failed(api: &str, reason: &str) -> Self {
+    pub(super) fn failed(api: &str, reason: &str) -> Self {
         Record {
             api: api.to_owned(),
             failure: Some(reason.to_owned()),
@@ -115,13 +115,13 @@ impl fmt::Display for Record {
 }
 
 /// All records of a folder, of earlier runs too; the last one of an API counts.
-pub struct Table {
+pub(super) struct Table {
     path: PathBuf,
     records: BTreeMap<String, Record>,
 }
 
 impl Table {
-    pub fn open(folder: &Path) -> anyhow::Result<Self> {
+    pub(super) fn open(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(FILE);
         let mut records = BTreeMap::new();
         let text = match std::fs::read_to_string(&path) {
@@ -145,7 +145,7 @@ impl Table {
     }
 
     /// Appends, so that a kill loses nothing.
-    pub fn add(&mut self, record: &Record) -> anyhow::Result<()> {
+    pub(super) fn add(&mut self, record: &Record) -> anyhow::Result<()> {
         self.records.insert(record.api.clone(), record.clone());
         let line = serde_json::to_string(record)? + "\n";
         OpenOptions::new()
@@ -157,12 +157,12 @@ impl Table {
     }
 
     /// The precision that was measured before.
-    pub fn precision(&self, api: &str) -> Option<f64> {
+    pub(super) fn precision(&self, api: &str) -> Option<f64> {
         Some(self.records.get(api)?.measured.as_ref()?.precision)
     }
 
     /// Writes the file anew, one line for each API, in their order.
-    pub fn finish(&self) -> anyhow::Result<()> {
+    pub(super) fn finish(&self) -> anyhow::Result<()> {
         let mut text = String::new();
         for record in self.records.values() {
             text.push_str(&serde_json::to_string(record)?);
@@ -175,7 +175,7 @@ impl Table {
     }
 
     /// Means over these APIs, those that miss the goals, and those that failed.
-    pub fn summary(&self, names: &[String]) -> String {
+    pub(super) fn summary(&self, names: &[String]) -> String {
         let records = || names.iter().filter_map(|name| self.records.get(name));
         let learned: Vec<&Record> = records().filter(|it| it.failure.is_none()).collect();
         let failed: Vec<&Record> = records().filter(|it| it.failure.is_some()).collect();

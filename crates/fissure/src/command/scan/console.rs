@@ -20,7 +20,7 @@ macro_rules! tell {
     ($($text:tt)*) => { eprintln!("{}", printable(&format!($($text)*))) };
 }
 
-pub struct Console {
+pub(super) struct Console {
     json: bool,
     verbose: bool,
     /// What was said of the program: one that ended its process and is run again says the same.
@@ -28,7 +28,7 @@ pub struct Console {
 }
 
 impl Console {
-    pub fn new(json: bool, verbose: bool) -> Console {
+    pub(super) fn new(json: bool, verbose: bool) -> Console {
         Console {
             json,
             verbose,
@@ -50,11 +50,11 @@ impl Console {
         self.said.borrow_mut().insert(what)
     }
 
-    pub fn remark(&self, remark: &str) {
+    pub(super) fn remark(&self, remark: &str) {
         tell!("configuration: {remark}");
     }
 
-    pub fn started(&self, target: &str, versions: &BTreeMap<String, String>) {
+    pub(super) fn started(&self, target: &str, versions: &BTreeMap<String, String>) {
         let versions: Vec<String> = versions
             .iter()
             .map(|(name, version)| format!("{name} {version}"))
@@ -62,7 +62,7 @@ impl Console {
         self.line(&format!("scan {target} ({})", versions.join(", ")));
     }
 
-    pub fn own_run(&self, own_run: &OwnRun) {
+    pub(super) fn own_run(&self, own_run: &OwnRun) {
         let training = match own_run.training_steps {
             0 => String::new(),
             steps => format!(", {}", counted(steps, "training step")),
@@ -77,7 +77,7 @@ impl Console {
         ));
     }
 
-    pub fn sites(&self, sites: &[ScanSite]) {
+    pub(super) fn sites(&self, sites: &[ScanSite]) {
         if !self.is_new(format!("{sites:?}")) {
             return;
         }
@@ -92,7 +92,7 @@ impl Console {
         }
     }
 
-    pub fn inputs(&self, inputs: &[InputEvent]) {
+    pub(super) fn inputs(&self, inputs: &[InputEvent]) {
         if !self.is_new(format!("{inputs:?}")) {
             return;
         }
@@ -127,7 +127,7 @@ impl Console {
         self.line("  (--input NAME=low:high, --freeze NAME, --weights, --level correct this)");
     }
 
-    pub fn unknown_inputs(&self, names: &[String], known: &[String]) {
+    pub(super) fn unknown_inputs(&self, names: &[String], known: &[String]) {
         tell!(
             "warning: no input is named {}; the inputs are {}",
             names.join(", "),
@@ -135,20 +135,20 @@ impl Console {
         );
     }
 
-    pub fn search(&self, text: &str) {
+    pub(super) fn search(&self, text: &str) {
         if self.verbose {
             self.line(&format!("  {text}"));
         }
     }
 
     /// One of several functions begins.
-    pub fn target(&self, name: &str) {
+    pub(super) fn target(&self, name: &str) {
         if self.verbose {
             self.line(&format!("  {name}"));
         }
     }
 
-    pub fn target_done(&self, status: &TargetStatus) {
+    pub(super) fn target_done(&self, status: &TargetStatus) {
         if self.verbose
             && let Some(problem) = &status.problem
         {
@@ -156,11 +156,11 @@ impl Console {
         }
     }
 
-    pub fn patch(&self, path: &Path) {
+    pub(super) fn patch(&self, path: &Path) {
         self.line(&format!("  wrote {}", path.display()));
     }
 
-    pub fn report(&self, report: &ScanReport, logs: &Path) -> anyhow::Result<()> {
+    pub(super) fn report(&self, report: &ScanReport, logs: &Path) -> anyhow::Result<()> {
         if self.json {
             println!("{}", serde_json::to_string_pretty(report)?);
             return Ok(());

@@ -22,7 +22,7 @@ use console::Console;
 ///
 /// The program runs as it is, in its own folder; nothing is installed and no file of it is changed.
 #[derive(Args, Debug)]
-pub struct ScanArgs {
+pub(crate) struct ScanArgs {
     /// train.py, losses.py::focal_loss, package.module:Class.method, a package or a folder
     #[arg(value_name = "TARGET")]
     target: String,
@@ -156,7 +156,7 @@ fn no_program(file: &Path) -> Option<String> {
     }
 }
 
-pub fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     let scan_target: ScanTarget = args
         .target
         .parse()

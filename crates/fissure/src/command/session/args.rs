@@ -10,13 +10,13 @@ use crate::screen::ScreenArgs;
 
 /// What tells which inputs are worth more of the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GuideBy {
+pub(crate) enum GuideBy {
     /// Blocks of the library's native code
     Coverage,
 }
 
 #[derive(Args, Debug)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The same seed gives the same inputs; `random` picks one and prints it
     #[arg(long, default_value = "0")]
     pub seed: String,
@@ -75,7 +75,7 @@ pub struct RunArgs {
 }
 
 /// Where rules are looked for; a place that is not there is the user's to mend.
-pub fn rule_library(named: &[PathBuf]) -> anyhow::Result<RuleLibrary> {
+pub(crate) fn rule_library(named: &[PathBuf]) -> anyhow::Result<RuleLibrary> {
     RuleLibrary::new(named).map_err(|error| match error {
         LibraryError::Missing(_) => usage(error.to_string()),
         error => error.into(),

@@ -23,7 +23,7 @@ const KNOWN_ISSUES: &str = "known-issues.toml";
 
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Judging")]
-pub struct JudgingArgs {
+pub(crate) struct JudgingArgs {
     /// Oracles that judge: names with commas between, `default`, `all`, a profile; a minus in front
     /// leaves one out (`fissure oracles` lists them)
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
@@ -62,7 +62,7 @@ pub struct JudgingArgs {
 
 impl JudgingArgs {
     /// The known issues of the file that was named, or of the one that is there.
-    pub fn known_issues(&self) -> anyhow::Result<KnownIssues> {
+    pub(crate) fn known_issues(&self) -> anyhow::Result<KnownIssues> {
         let usual = Path::new(KNOWN_ISSUES);
         let path = match &self.known_issues {
             Some(path) => path,
@@ -74,14 +74,14 @@ impl JudgingArgs {
 }
 
 /// What the arguments amount to.
-pub struct Judging {
+pub(crate) struct Judging {
     profile: Option<&'static Profile>,
     oracles: Vec<&'static OracleInfo>,
     share: f64,
 }
 
 impl Judging {
-    pub fn new(args: &JudgingArgs) -> anyhow::Result<Judging> {
+    pub(crate) fn new(args: &JudgingArgs) -> anyhow::Result<Judging> {
         let profile = args.profile.as_deref().map(profile).transpose()?;
         let usual = match profile {
             Some(profile) => profile,
@@ -115,17 +115,17 @@ impl Judging {
     }
 
     /// The time that the profile gives the whole run, if one was named and ends.
-    pub fn time(&self) -> Option<Duration> {
+    pub(crate) fn time(&self) -> Option<Duration> {
         self.profile?.time
     }
 
     /// The profile never ends.
-    pub fn is_endless(&self) -> bool {
+    pub(crate) fn is_endless(&self) -> bool {
         self.profile.is_some_and(|profile| profile.time.is_none())
     }
 
     /// Puts it into the options of a run.
-    pub fn apply(&self, args: &JudgingArgs, options: &mut RunOptions) -> anyhow::Result<()> {
+    pub(crate) fn apply(&self, args: &JudgingArgs, options: &mut RunOptions) -> anyhow::Result<()> {
         let comparing: Vec<&OracleInfo> = self
             .oracles
             .iter()

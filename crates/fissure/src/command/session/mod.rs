@@ -3,8 +3,8 @@
 
 #![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
 
-pub mod args;
-pub mod judging;
+pub(super) mod args;
+pub(super) mod judging;
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -25,13 +25,13 @@ use crate::screen::{self, Screen};
 use args::RunArgs;
 
 /// Below the user's cache: what was found in files of machine code.
-pub const BLOCKS: &str = "blocks";
+pub(super) const BLOCKS: &str = "blocks";
 
 /// Memory of one worker beyond what the library needs, in MiB.
 const MEMORY: u64 = 2048;
 
 /// A session and how it is shown.
-pub struct Shown<'a> {
+pub(super) struct Shown<'a> {
     pub session: SessionOptions,
     /// The user has chosen the oracles, and wants to know which of them cannot run.
     pub chose_oracles: bool,
@@ -43,7 +43,7 @@ pub struct Shown<'a> {
 }
 
 /// What a session is told by the flags that all commands share.
-pub fn session_options(
+pub(super) fn session_options(
     package: &str,
     python: PathBuf,
     workdir: &Path,
@@ -81,7 +81,7 @@ pub fn session_options(
 }
 
 /// The inputs that a run starts from.
-pub fn corpus(paths: &[PathBuf]) -> anyhow::Result<Arc<Corpus>> {
+pub(super) fn corpus(paths: &[PathBuf]) -> anyhow::Result<Arc<Corpus>> {
     let mut all = Corpus::default();
     for path in paths {
         let corpus = Corpus::load(path).map_err(|error| usage(format!("{:#}", anyhow!(error))))?;
@@ -97,12 +97,12 @@ pub fn corpus(paths: &[PathBuf]) -> anyhow::Result<Arc<Corpus>> {
 }
 
 /// The folders of the user's own packages, the current one included where it holds the package.
-pub fn pythonpath(named: &[PathBuf], package: &str) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn pythonpath(named: &[PathBuf], package: &str) -> anyhow::Result<Vec<PathBuf>> {
     Ok(search_path(named, &current_folder()?, [package]))
 }
 
 /// The same with what is imported first.
-pub fn pythonpath_of(args: &RunArgs, package: &str) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn pythonpath_of(args: &RunArgs, package: &str) -> anyhow::Result<Vec<PathBuf>> {
     let modules = args.import.iter().map(String::as_str).chain([package]);
     Ok(search_path(&args.pythonpath, &current_folder()?, modules))
 }
@@ -112,7 +112,7 @@ fn current_folder() -> anyhow::Result<PathBuf> {
 }
 
 /// The seed of a run from its flag.
-pub fn seed(text: &str) -> anyhow::Result<u64> {
+pub(super) fn seed(text: &str) -> anyhow::Result<u64> {
     if text == "random" {
         let since_epoch = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -124,7 +124,7 @@ pub fn seed(text: &str) -> anyhow::Result<u64> {
 }
 
 /// Says what to do about a full disk; other errors stay as they are.
-pub fn explain_full_disk(folder: &Path, error: impl Into<anyhow::Error>) -> anyhow::Error {
+pub(super) fn explain_full_disk(folder: &Path, error: impl Into<anyhow::Error>) -> anyhow::Error {
     let error = error.into();
     if !is_disk_full(&error) {
         return error;
@@ -138,7 +138,11 @@ pub fn explain_full_disk(folder: &Path, error: impl Into<anyhow::Error>) -> anyh
 
 impl Shown<'_> {
     /// Runs the session, with its progress on standard error.
-    pub fn run(self, source: Source<'_>, options: &RunOptions) -> anyhow::Result<RunSummary> {
+    pub(super) fn run(
+        self,
+        source: Source<'_>,
+        options: &RunOptions,
+    ) -> anyhow::Result<RunSummary> {
         let workdir = self.session.workdir.clone();
         let package = self.session.package.clone();
         let session = Session::start(self.session, options.clone(), self.stop)
@@ -203,7 +207,7 @@ fn is_disk_full(error: &anyhow::Error) -> bool {
 }
 
 /// What is in force against a target that does harm, and what this machine does not give.
-pub fn protections(given: Option<SandboxReport>) -> String {
+pub(super) fn protections(given: Option<SandboxReport>) -> String {
     let Some(given) = given else {
         return "no protections (--no-sandbox)".to_owned();
     };
@@ -218,7 +222,7 @@ pub fn protections(given: Option<SandboxReport>) -> String {
     text
 }
 
-pub fn style(quiet: bool) -> Style {
+pub(super) fn style(quiet: bool) -> Style {
     if quiet {
         Style::Quiet
     } else if io::stderr().is_terminal() {
@@ -229,7 +233,7 @@ pub fn style(quiet: bool) -> Style {
 }
 
 /// Worker processes: as asked, or one per core.
-pub fn workers(asked: Option<usize>) -> anyhow::Result<usize> {
+pub(super) fn workers(asked: Option<usize>) -> anyhow::Result<usize> {
     match asked {
         Some(0) => Err(usage("--workers 0: at least one worker is needed")),
         Some(n) => Ok(n),
@@ -237,13 +241,13 @@ pub fn workers(asked: Option<usize>) -> anyhow::Result<usize> {
     }
 }
 
-pub fn seconds_of(seconds: f64, flag: &str) -> anyhow::Result<Duration> {
+pub(super) fn seconds_of(seconds: f64, flag: &str) -> anyhow::Result<Duration> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|_| usage(format!("{flag} {seconds}: not a number of seconds")))
 }
 
 /// The first Ctrl-C ends the run with its summary, the second ends the program at once.
-pub fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn stop_on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     let seen = stop.clone();
     ctrlc::set_handler(move || {

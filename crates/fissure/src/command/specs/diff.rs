@@ -14,7 +14,7 @@ use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
 #[derive(Args, Debug)]
-pub struct DiffArgs {
+pub(super) struct DiffArgs {
     /// A folder of constraint files, or a version in a managed environment (torch==2.9.1)
     #[arg(value_name = "FOLDER|VERSION")]
     before: String,
@@ -38,7 +38,7 @@ pub struct DiffArgs {
 
 type Files = BTreeMap<String, ExtractedFile>;
 
-pub fn diff(args: &DiffArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn diff(args: &DiffArgs) -> anyhow::Result<ExitCode> {
     let before = files_of(&args.before, args)?;
     let after = files_of(&args.after, args)?;
     let found = changes(&before, &after);

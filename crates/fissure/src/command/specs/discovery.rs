@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(1200);
 
 /// What the library says of the callables that were asked for.
 #[derive(Debug, Deserialize)]
-pub struct Discovered {
+pub(super) struct Discovered {
     /// Versions of the packages involved.
     pub version: BTreeMap<String, String>,
     pub files: Vec<ExtractedFile>,
@@ -27,7 +27,7 @@ pub struct Discovered {
 }
 
 /// `names` are packages, modules or single callables; `imports` run first.
-pub fn discover(
+pub(super) fn discover(
     python: &Path,
     names: &[String],
     python_path: &[PathBuf],

@@ -15,7 +15,7 @@ use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
 #[derive(Args, Debug)]
-pub struct ExtractArgs {
+pub(super) struct ExtractArgs {
     /// A package (torch), a module (torch.linalg) or a callable (torch.nn.functional.pad); several
     /// of one package
     #[arg(required = true, value_name = "NAME")]
@@ -50,7 +50,7 @@ pub struct ExtractArgs {
     target: TargetArgs,
 }
 
-pub fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
     let package = package_of(&args.names)?;
     let python = target::resolve_for(&args.target, &package, &args.pythonpath)?.python;
     let found = discover(&python, &args.names, &args.pythonpath, &args.imports)?;
@@ -111,7 +111,7 @@ pub fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The one package that all names are of.
-pub fn package_of(names: &[String]) -> anyhow::Result<String> {
+pub(super) fn package_of(names: &[String]) -> anyhow::Result<String> {
     let mut packages: Vec<&str> = names
         .iter()
         .map(|name| name.split('.').next().unwrap_or(name))

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::target::{self, TargetArgs};
 
 /// One library's answer about the titles of its files.
-pub struct Resolution {
+pub(super) struct Resolution {
     pub package: String,
     pub version: String,
     /// Titles that lead to something that can be called.
@@ -21,7 +21,10 @@ pub struct Resolution {
 }
 
 /// Asks each library for the object of every title, each title once.
-pub fn resolve_titles(specs: &[&Spec], target: &TargetArgs) -> anyhow::Result<Vec<Resolution>> {
+pub(super) fn resolve_titles(
+    specs: &[&Spec],
+    target: &TargetArgs,
+) -> anyhow::Result<Vec<Resolution>> {
     let mut packages: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
     for spec in specs {
         let titles = packages.entry(&spec.api.package).or_default();
@@ -58,7 +61,7 @@ pub fn resolve_titles(specs: &[&Spec], target: &TargetArgs) -> anyhow::Result<Ve
 }
 
 impl Resolution {
-    pub fn json(&self) -> serde_json::Value {
+    pub(super) fn json(&self) -> serde_json::Value {
         let unresolved: Vec<_> = self
             .unresolved
             .iter()
@@ -74,7 +77,7 @@ impl Resolution {
     }
 
     /// One line for each title that leads nowhere, then the counts.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut out = String::new();
         for (title, reason) in &self.unresolved {
             let _ = writeln!(out, "{title}: {reason}");

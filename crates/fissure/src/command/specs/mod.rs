@@ -27,7 +27,7 @@ use library::{Resolution, resolve_titles};
 use repair::RepairArgs;
 
 #[derive(Args, Debug)]
-pub struct SpecsArgs {
+pub(crate) struct SpecsArgs {
     #[command(subcommand)]
     command: SpecsCommand,
 }
@@ -98,7 +98,7 @@ struct ShowArgs {
     target: TargetArgs,
 }
 
-pub fn run(args: SpecsArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(args: SpecsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         SpecsCommand::Check(args) => check(&args),
         SpecsCommand::Show(args) => show(&args),

@@ -22,7 +22,7 @@ const TRIALS: usize = 60;
 
 /// What came of the inputs of one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trial {
+pub(super) struct Trial {
     pub tried: usize,
     pub accepted: usize,
     /// A call that was refused, with the words of the refusal.
@@ -30,14 +30,14 @@ pub struct Trial {
 }
 
 impl Trial {
-    pub fn rate(&self) -> f64 {
+    pub(super) fn rate(&self) -> f64 {
         self.accepted as f64 / self.tried.max(1) as f64
     }
 }
 
 /// Inputs that break one list of one parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Violation {
+pub(super) struct Violation {
     pub param: String,
     pub key: &'static str,
     pub tried: usize,
@@ -47,7 +47,7 @@ pub struct Violation {
 }
 
 /// Asks the library about a file.
-pub trait Trials {
+pub(super) trait Trials {
     /// Inputs that conform to the file; `None` if there are none.
     fn conforming(&mut self, file: &ExtractedFile) -> Option<Trial>;
     /// Inputs that the file without one list allows: those that give the parameter and keep the
@@ -59,7 +59,7 @@ pub trait Trials {
 
 /// One contradiction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Contradiction {
+pub(super) struct Contradiction {
     pub param: String,
     pub key: String,
     /// The alternative, or all of the list.
@@ -77,7 +77,7 @@ pub struct Contradiction {
 impl Contradiction {
     /// The documentation says otherwise: a bug of the documentation, or of the library. That a plain
     /// type is not checked is neither.
-    pub fn is_documented(&self) -> bool {
+    pub(super) fn is_documented(&self) -> bool {
         let source = self.source.as_deref();
         let documented = source.is_some_and(|source| source.starts_with("documentation"));
         let of_tensors = || self.values.iter().any(|value| value.contains('.'));
@@ -92,7 +92,7 @@ impl Contradiction {
 
 /// What was found about one file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Decision {
+pub(super) struct Decision {
     /// Share of conforming inputs that were accepted, before and after.
     pub before: f64,
     pub after: f64,
@@ -100,7 +100,7 @@ pub struct Decision {
 }
 
 /// Repairs the file in place; `None` if no input can be made for it.
-pub fn decide(file: &mut ExtractedFile, trials: &mut impl Trials) -> Option<Decision> {
+pub(super) fn decide(file: &mut ExtractedFile, trials: &mut impl Trials) -> Option<Decision> {
     let first = trials.conforming(file)?;
     let mut decision = Decision {
         before: first.rate(),

@@ -22,7 +22,7 @@ use decide::{Decision, decide};
 use trial::Asked;
 
 #[derive(Args, Debug)]
-pub struct RepairArgs {
+pub(super) struct RepairArgs {
     /// Constraint files, or folders that are searched for them; of one package
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -56,7 +56,7 @@ pub struct RepairArgs {
     target: TargetArgs,
 }
 
-pub fn repair(args: &RepairArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     require_paths(&args.paths)?;
     let collection = load_paths(&args.paths);
     print_errors(&collection.failed);

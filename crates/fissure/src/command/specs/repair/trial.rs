@@ -25,7 +25,7 @@ const VIOLATING: u64 = 120;
 const LETTERS: usize = 160;
 
 /// The trials of one API in one library.
-pub struct Asked<'a> {
+pub(super) struct Asked<'a> {
     pub pool: &'a Pool,
     pub signature: Signature,
     pub seed: u64,
