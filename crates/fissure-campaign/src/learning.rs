@@ -4,7 +4,7 @@
 //! complete, and tells the run, which switches that API to the rules at a batch that the event log
 //! names. Calls that ended their process while learning are judged like every other failure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -44,6 +44,8 @@ pub struct Learning {
 
 /// A learner at work. Dropping it ends it.
 pub struct Learner {
+    /// What it has been asked to learn.
+    titles: BTreeSet<String>,
     news: Receiver<LearnedApi>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), LearnError>>>,
@@ -135,6 +137,7 @@ impl Learning {
         let stop = Arc::new(AtomicBool::new(false));
         let halt = Arc::clone(&stop);
         let sender: Mutex<Sender<LearnedApi>> = Mutex::new(sender);
+        let titles = self.many.names.iter().cloned().collect();
         let thread = std::thread::spawn(move || {
             self.run(&halt, |learned| {
                 let sender = sender.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,6 +146,7 @@ impl Learning {
             })
         });
         Learner {
+            titles,
             news,
             stop,
             thread: Some(thread),
@@ -151,6 +155,11 @@ impl Learning {
 }
 
 impl Learner {
+    /// Whether rules of an API may come.
+    pub(crate) fn learns(&self, title: &str) -> bool {
+        self.titles.contains(title)
+    }
+
     /// What has been learned since this was last asked.
     pub fn poll(&self) -> Option<LearnedApi> {
         self.news.try_recv().ok()

@@ -289,6 +289,13 @@ impl Restored {
         self.lanes.get(&at)?.rules_from
     }
 
+    /// Whether an API needs nothing more.
+    pub(crate) fn is_finished(&self, at: usize) -> bool {
+        self.lanes
+            .get(&at)
+            .is_some_and(|lane| lane.finished.is_some())
+    }
+
     /// What is known of an API; to be asked once.
     pub(crate) fn take(&mut self, at: usize) -> RestoredLane {
         self.lanes.remove(&at).unwrap_or_default()

@@ -8,6 +8,7 @@ mod fold;
 mod lanes;
 mod learned;
 mod pace;
+mod scout;
 mod triage;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -35,6 +36,7 @@ use crate::{
 };
 use batches::Handed;
 use pace::Pace;
+use scout::{Closing, Scout};
 
 /// How often the loop looks up from waiting, for the clock and for the user's Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
@@ -160,7 +162,11 @@ impl Campaign<'_> {
         } else {
             (0..apis.len()).collect()
         };
+        let scout = Scout::new();
+        let pool = self.pool;
         let mut run = Run {
+            scout: &scout,
+            looked_ahead: None,
             restored,
             waiting,
             takes_turns,
@@ -212,11 +218,22 @@ impl Campaign<'_> {
             run.replay_earlier()?;
         }
         run.begin_learning()?;
-        run.drive()
+        std::thread::scope(|threads| {
+            threads.spawn(|| scout.serve(pool));
+            let _closing = Closing {
+                scout: &scout,
+                pool,
+            };
+            run.drive()
+        })
     }
 }
 
 struct Run<'a> {
+    /// Who asks the library about the APIs that come next.
+    scout: &'a Scout,
+    /// The first that waited when it was last told what comes next.
+    looked_ahead: Option<usize>,
     source: Source<'a>,
     /// What is fuzzed; everything else refers to it by position.
     apis: Vec<Arc<Api>>,
@@ -349,11 +366,17 @@ impl Run<'_> {
             if none_left && self.lanes.is_empty() && self.in_flight.is_empty() {
                 break;
             }
-            if let Ok(event) = self.pool.events().recv_timeout(TICK) {
-                self.handle(event)?;
-                while let Ok(event) = self.pool.events().try_recv() {
-                    self.handle(event)?;
+            crossbeam_channel::select! {
+                recv(self.pool.events()) -> event => {
+                    if let Ok(event) = event {
+                        self.handle(event)?;
+                    }
+                    while let Ok(event) = self.pool.events().try_recv() {
+                        self.handle(event)?;
+                    }
                 }
+                recv(self.scout.news()) -> _ => {}
+                default(TICK) => {}
             }
             self.triage(Duration::ZERO)?;
             if let Some(message) = self.pool.failure() {

@@ -30,8 +30,7 @@ pub(crate) fn prepare(pool: &Pool, spec: &Spec, dtypes: &[Dtype], seed: u64) -> 
     if !signature.callable {
         return Prepared::LeftOut("it is not callable".into());
     }
-    let is_bare = spec.params.is_empty() && spec.rules.is_none();
-    let (spec, signature, discovered) = match is_bare {
+    let (spec, signature, discovered) = match spec.is_bare() {
         false => (spec.clone(), signature, false),
         true => match discovered(pool, spec, &signature) {
             Some((spec, signature)) => (spec, signature, true),

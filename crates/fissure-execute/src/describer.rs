@@ -66,7 +66,7 @@ impl Describer {
                     continue;
                 }
             };
-            match worker.ask(connection, question, TIMEOUT) {
+            match worker.ask(connection, question, TIMEOUT, shared.silenced()) {
                 Ok(answer) => return Ok(answer),
                 Err(why) => {
                     // Often the end of the worker after an earlier answer: ask a fresh one.

@@ -173,6 +173,8 @@ pub(crate) struct Shared {
     /// The same, held open from before any target ran.
     pub folder: Folder,
     cancelled: AtomicBool,
+    /// Questions are not answered any more.
+    silenced: AtomicBool,
     statistics: Mutex<PoolStatistics>,
     /// Number of the first slot.
     first: usize,
@@ -215,6 +217,10 @@ impl Shared {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn silenced(&self) -> &AtomicBool {
+        &self.silenced
     }
 
     pub(crate) fn cancelled(&self) -> &AtomicBool {
@@ -281,6 +287,7 @@ impl Pool {
             options,
             folder,
             cancelled: AtomicBool::new(false),
+            silenced: AtomicBool::new(false),
             statistics: Mutex::default(),
             first,
             failure: Mutex::new(None),
@@ -347,6 +354,11 @@ impl Pool {
             path: path.to_owned(),
             reason: error.to_string(),
         })
+    }
+
+    /// Lets go of the question under way, and answers none any more.
+    pub fn stop_answering(&self) {
+        self.shared.silenced.store(true, Ordering::Relaxed);
     }
 
     /// Hands over a batch; waits while two per worker are waiting already.

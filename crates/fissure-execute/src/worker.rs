@@ -307,6 +307,7 @@ impl Worker {
         connection: &mut Connection,
         question: &str,
         timeout: Duration,
+        cancelled: &AtomicBool,
     ) -> Result<Vec<u8>, String> {
         self.channel
             .send(question.as_bytes(), &[])
@@ -316,6 +317,9 @@ impl Worker {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(format!("no answer after {} s", timeout.as_secs()));
+            }
+            if cancelled.load(Ordering::Relaxed) {
+                return Err("nobody waits for the answer".into());
             }
             let descriptors = [
                 connection.as_fd(),

@@ -36,6 +36,13 @@ pub struct Spec {
     pub examples: Vec<Example>,
 }
 
+impl Spec {
+    /// Nothing is known from which inputs could be made.
+    pub fn is_bare(&self) -> bool {
+        self.rules.is_none() && self.params.is_empty() && self.layer_params.is_empty()
+    }
+}
+
 /// One call that is known to have been made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {

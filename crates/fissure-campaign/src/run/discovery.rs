@@ -14,23 +14,29 @@ use crate::ApiSummary;
 const STALE_AFTER: u64 = 50;
 
 impl Run<'_> {
-    /// The spec of an API that nothing is known of but its name, and the signature that goes with
-    /// it; `None` where a file says more.
+    /// Whether an API's spec is made of what the library says: nothing is known but its name.
+    pub(super) fn is_discovered(&self, at: usize) -> bool {
+        let Source::Specs(specs) = self.source else {
+            return false;
+        };
+        specs[at].is_bare() && !self.options.generate.unguided && !self.learned.contains_key(&at)
+    }
+
+    /// The spec of such an API, and the signature that goes with it, from the library's description
+    /// and the calls of its examples; `None` where it says nothing.
     pub(super) fn discovered(
         &self,
         at: usize,
         signature: &Signature,
+        description: Option<&[u8]>,
+        examples: Option<&[u8]>,
     ) -> Result<Option<(Spec, Signature)>, CampaignError> {
         let Source::Specs(specs) = self.source else {
             return Ok(None);
         };
         let spec = &specs[at];
-        let is_bare = spec.params.is_empty() && spec.rules.is_none();
-        if !is_bare || self.options.generate.unguided {
-            return Ok(None);
-        }
         let api = &self.apis[at];
-        let description = self.describe(api, signature)?;
+        let description = described(api, signature, description)?;
         let Some(mut found) = spec_of(api, &description) else {
             return Ok(None);
         };
@@ -49,28 +55,11 @@ impl Run<'_> {
             found = without_tensors(found);
         }
         found.check_nan = spec.check_nan;
-        // A worker that died of an example leaves none.
-        if let Ok(answer) = self.pool.examples(&api.path) {
-            found = with_examples(found, &answer);
+        if let Some(answer) = examples {
+            found = with_examples(found, answer);
         }
         let signature = signature_of(&description, &signature.library_version);
         Ok(Some((found, signature)))
-    }
-
-    /// All that the library tells; at least what its signature does.
-    fn describe(&self, api: &Api, signature: &Signature) -> Result<Description, CampaignError> {
-        let plain = || from_signature(&api.path, signature);
-        // A worker that died of the question leaves the signature, which it has answered before.
-        let Ok(answer) = self.pool.discover(&api.path) else {
-            return Ok(plain());
-        };
-        let description = Description::from_json(&answer)
-            .map_err(|error| CampaignError::Pool(format!("an answer is not readable: {error}")))?;
-        Ok(if description.forms.is_empty() {
-            plain()
-        } else {
-            description
-        })
     }
 
     /// How inputs are made; what is discovered is only given tensors that the library can make.
@@ -115,6 +104,25 @@ impl Run<'_> {
             close => format!("; did you mean {}?", close.join(", ")),
         }
     }
+}
+
+/// All that the library told; at least what its signature does.
+fn described(
+    api: &Api,
+    signature: &Signature,
+    answer: Option<&[u8]>,
+) -> Result<Description, CampaignError> {
+    let plain = || from_signature(&api.path, signature);
+    let Some(answer) = answer else {
+        return Ok(plain());
+    };
+    let description = Description::from_json(answer)
+        .map_err(|error| CampaignError::Pool(format!("an answer is not readable: {error}")))?;
+    Ok(if description.forms.is_empty() {
+        plain()
+    } else {
+        description
+    })
 }
 
 /// The rules that are known of the same object under another name.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use fissure_generate::Generator;
 use fissure_model::{Api, ConcreteInput};
 
+use super::scout::{self, Answers, Question};
 use super::{CampaignError, Run, Source};
 use crate::guide::Guide;
 use crate::keep::Keeper;
@@ -28,6 +29,7 @@ impl Run<'_> {
     /// Keeps one API more under way than there are workers, so that one that waits (for feedback,
     /// for the watchdog) leaves nobody idle.
     pub(super) fn open_lanes(&mut self) -> Result<(), CampaignError> {
+        self.look_ahead();
         while self.lanes.len() <= self.options.workers {
             let Some(at) = self.waiting.pop_front() else {
                 match self.next_turn() {
@@ -39,6 +41,11 @@ impl Run<'_> {
                     None => break,
                 }
             };
+            let answers = self.scout.take(at);
+            if answers.is_none() && self.is_asked_about(at) {
+                self.waiting.push_front(at);
+                break;
+            }
             let api = Arc::clone(&self.apis[at]);
             let mut restored = self.restored.take(at);
             let weight = self.options.division.weight(at);
@@ -56,7 +63,7 @@ impl Run<'_> {
                 self.finished.push((at, *summary));
                 continue;
             }
-            match self.prepare(at, restored)? {
+            match self.prepare(at, restored, answers)? {
                 Ok(lane) => {
                     self.folder.append(&Record::Started {
                         at,
@@ -68,6 +75,33 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Tells the scout what will be needed next.
+    fn look_ahead(&mut self) {
+        let next = self.waiting.front().copied();
+        if next == std::mem::replace(&mut self.looked_ahead, next) {
+            return;
+        }
+        let next = self.waiting.iter().filter(|at| self.is_asked_about(**at));
+        let questions = next.take(scout::AHEAD).map(|at| Question {
+            at: *at,
+            path: self.apis[*at].path.clone(),
+            whole: self.is_discovered(*at),
+        });
+        self.scout.want(questions);
+    }
+
+    /// Whether the library has to say something before the API's first turn.
+    fn is_asked_about(&self, at: usize) -> bool {
+        let denied = || {
+            let title = &self.apis[at].title;
+            self.deny_list
+                .is_some_and(|list| list.check(title).is_some())
+        };
+        !self.restored.is_finished(at)
+            && !self.options.division.left_out.contains_key(&at)
+            && !denied()
     }
 
     /// Whose turn is next: mostly one that showed something new in its last, now and then one that
@@ -125,6 +159,7 @@ impl Run<'_> {
         &mut self,
         at: usize,
         restored: RestoredLane,
+        answers: Option<Answers>,
     ) -> Result<Result<Lane, String>, CampaignError> {
         let api = Arc::clone(&self.apis[at]);
         if let Some(denied) = self.deny_list.and_then(|list| list.check(&api.title)) {
@@ -140,10 +175,10 @@ impl Run<'_> {
         if division.part == Part::Judge && restored.fuzzed.is_none() {
             return Ok(Err("its inputs have not run".to_owned()));
         }
-        let signature = self
-            .pool
-            .describe(&api.path)
-            .map_err(CampaignError::Execute)?;
+        let Some(answers) = answers else {
+            return Ok(Err("the library was not asked about it".to_owned()));
+        };
+        let signature = answers.signature.map_err(CampaignError::Execute)?;
         if let Some(why) = &signature.missing {
             self.summary.missing += 1;
             return Ok(Err(format!(
@@ -156,9 +191,11 @@ impl Run<'_> {
         if !signature.callable {
             return Ok(Err("it is not callable".to_owned()));
         }
-        let discovered = match self.learned.contains_key(&at) {
-            true => None,
-            false => self.discovered(at, &signature)?,
+        let discovered = match answers.description {
+            _ if !self.is_discovered(at) => None,
+            told => {
+                self.discovered(at, &signature, told.as_deref(), answers.examples.as_deref())?
+            }
         };
         if let Some((spec, _)) = &discovered {
             self.apis[at] = Arc::new(spec.api.clone());

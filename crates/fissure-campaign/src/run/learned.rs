@@ -9,11 +9,6 @@ use crate::learning::{LearnedApi, failures, learned_spec};
 use crate::record::Record;
 use crate::{Part, RunEvent};
 
-/// Nothing is known from which inputs could be made.
-pub(super) fn is_bare(spec: &Spec) -> bool {
-    spec.rules.is_none() && spec.params.is_empty() && spec.layer_params.is_empty()
-}
-
 impl Run<'_> {
     /// What is known of an API by now.
     pub(super) fn spec(&self, at: usize) -> Option<&Spec> {
@@ -42,7 +37,13 @@ impl Run<'_> {
                         self.tell_rules(at, 0)?;
                     }
                 }
-            } else if is_bare(spec) && self.limit.is_none() && !failed.contains_key(&spec.api.title)
+            } else if spec.is_bare()
+                && self.limit.is_none()
+                && !failed.contains_key(&spec.api.title)
+                && self
+                    .learner
+                    .as_ref()
+                    .is_some_and(|learner| learner.learns(&spec.api.title))
             {
                 // Its inputs are counted: they are made of the rules. By the clock, it is fuzzed at
                 // once from what the library says of it, and of the rules when they are there.

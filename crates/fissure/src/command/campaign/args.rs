@@ -13,9 +13,9 @@ use crate::target::TargetArgs;
 
 /// Fuzz every API of a library: specs, learn, solve, fuzz, judge, triage, report.
 ///
-/// What is known of an API comes from constraint files (--specs), from rules shipped with Fissure or
-/// found in --rules or ./invariants, or is learned
-/// meanwhile. All results are in one folder, which
+/// Every public callable of the installed library is fuzzed (`fissure apis` lists them). What is known of
+/// one comes from constraint files (--specs), from rules shipped with Fissure or found in --rules or
+/// ./invariants, or from the library itself; rules are learned meanwhile. All results are in one folder, which
 /// `fissure report` reads.
 ///
 ///   fissure campaign torch --api-time 60s --total-time 2h
@@ -76,7 +76,8 @@ pub(crate) struct TaskArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct CampaignRunArgs {
-    /// torch, tensorflow, jax, mxnet or numpy; may be left out where --specs says it
+    /// Import name of a library (torch, tensorflow, jax, mxnet, numpy, scipy, a package of your own); may be left out
+    /// where --specs says it
     #[arg(value_name = "LIBRARY")]
     pub library: Option<String>,
 
@@ -117,7 +118,7 @@ pub(crate) struct CampaignRunArgs {
     #[arg(long, value_enum, default_value = "mixed")]
     pub mode: ModeArg,
 
-    /// Leave out APIs of which nothing is known, instead of learning them meanwhile
+    /// Only APIs with rules or constraint files, where there are any; nothing is learned
     #[arg(long)]
     pub no_learn: bool,
 

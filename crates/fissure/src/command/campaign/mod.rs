@@ -23,6 +23,8 @@ use clap::{Args, FromArgMatches};
 use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
 use fissure_learn::Seeds;
 
+use crate::command::apis::{Asker, public_names};
+use crate::command::fuzz::needs;
 use crate::command::session::seed;
 use crate::command::{report, session};
 use crate::exit_status::{ExitStatus, usage};
@@ -30,7 +32,6 @@ use crate::target;
 use args::{Action, CampaignArgs, CampaignRunArgs};
 use options::shard_of;
 use run::ShardRun;
-use specs::Known;
 
 pub(crate) fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
     match args.action {
@@ -134,33 +135,34 @@ fn begin(
     let seed = seed(&args.run.seed)?;
     let package = specs::package(args)?;
     let mut known = specs::find(args, &package)?;
-    let python = target::resolve_for(
-        &args.target,
-        &package,
-        &session::pythonpath(&args.run.pythonpath, &package)?,
-    )?
-    .python;
+    let own = session::pythonpath_of(&args.run, &package)?;
+    let needed = needs::interpreter_package(&package, &own);
+    let target = target::resolve_for(&args.target, needed, &own)?;
+    let python = target.python;
     std::fs::create_dir_all(&path).with_context(|| format!("failed to make {}", path.display()))?;
     let path = path.canonicalize()?;
-    let mut unknown = 0;
-    if !args.no_learn {
-        let listed = names_to_learn(args, &package, &python, &known, stop)?;
-        unknown = known.add_unknown(args, &package, &listed);
+    let (mut unknown, mut asked) = (0, 0);
+    if !args.no_learn || known.specs.is_empty() {
+        let asker = Asker {
+            python: &python,
+            path: &own,
+        };
+        let public = public_names(false, &package, &target.reason, &asker)?;
+        if !args.no_learn {
+            let listed = names_to_learn(args, &package, &python, stop)?;
+            unknown = known.add_unknown(args, &package, &listed);
+        }
+        asked = known.add_public(args, &package, &public);
     }
     if known.specs.is_empty() {
         return Err(usage(format!(
-            "nothing is known of {package}{}: name constraint files (--specs DIR) or rules (--rules \
-             DIR){}",
+            "{package} has no public callable{} that can be fuzzed (fissure apis {package} lists \
+             them)",
             if args.api.is_empty() {
                 ""
             } else {
                 " under the names that --api gives"
             },
-            if args.no_learn {
-                ", or let Fissure learn (without --no-learn)"
-            } else {
-                "; there are no samples from which it could be learned"
-            }
         )));
     }
     if !args.run.quiet {
@@ -175,7 +177,7 @@ fn begin(
         }
         eprintln!(
             "phase  specs: {} APIs of {package}: {} constraint files, {} rule files, {unknown} to be \
-             learned",
+             learned, {asked} as the library describes them",
             known.apis.len(),
             known.constraint_files,
             known.rule_files,
@@ -202,7 +204,6 @@ fn names_to_learn(
     args: &CampaignRunArgs,
     package: &str,
     python: &Path,
-    known: &Known,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Vec<String>> {
     if !args.api.is_empty() && !args.api.iter().any(|api| api.contains('*')) {
@@ -214,14 +215,13 @@ fn names_to_learn(
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
     match Seeds::names(python, package, scratch.path(), stop) {
         Ok(names) => Ok(names),
-        // What is known already can be fuzzed all the same.
-        Err(error) if !known.specs.is_empty() => {
+        // Everything can be fuzzed all the same.
+        Err(error) => {
             let text = error.to_string();
             let reason = text.lines().next().unwrap_or_default();
             eprintln!("warning: nothing can be learned of {package}: {reason}");
             Ok(Vec::new())
         }
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -20,6 +20,7 @@ use fissure_model::Spec;
 
 use super::args::CampaignRunArgs;
 use super::options::run_options;
+use crate::command::fuzz::needs;
 use crate::command::session::{self, Shown, session_options};
 
 /// Time for learning where nothing else is asked for.
@@ -172,7 +173,7 @@ impl ShardRun<'_> {
         let options = self.options(LeftOut::new())?;
         let mut distinct = 0;
         for (at, spec) in specs.iter().enumerate() {
-            if left_out.contains_key(&at) {
+            if left_out.contains_key(&at) || spec.is_bare() {
                 continue;
             }
             match fissure_campaign::solve(spec, &options.generate, self.plan.seed).distinct {
@@ -232,6 +233,10 @@ impl ShardRun<'_> {
             Part::Judge => "judge, triage",
         });
         let python = self.plan.python.clone();
+        let run = &self.args.run;
+        let session = session_options(&self.plan.package, python, &workdir, run)?;
+        let paths = specs.iter().map(|spec| spec.api.path.as_str());
+        let own = needs::own_modules(paths, &session.pythonpath);
         let memory = self.args.run.memory_limit.unwrap_or(MEMORY);
         let session = Shown {
             session: SessionOptions {
@@ -244,7 +249,8 @@ impl ShardRun<'_> {
                 begun: Some(begun),
                 learning,
                 rules_folder: Some(self.learned()),
-                ..session_options(&self.plan.package, python, &workdir, &self.args.run)?
+                imports: session.imports.iter().cloned().chain(own).collect(),
+                ..session
             },
             chose_oracles: self.args.judging.oracles.is_some(),
             style: session::style(self.args.run.quiet),

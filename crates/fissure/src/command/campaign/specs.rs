@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use fissure_campaign::PlannedApi;
+use fissure_discover::PublicName;
 use fissure_model::{Spec, pattern_matches, title_matches};
 
 use super::args::CampaignRunArgs;
@@ -128,6 +129,35 @@ impl Known {
                 && wanted(args, |pattern| pattern_matches(pattern, name))
             {
                 self.push(args, spec, true);
+            }
+        }
+        self.specs.len() - before
+    }
+
+    /// Public callables of the library of which neither a file nor samples say anything: the library
+    /// itself is asked about them when they run.
+    pub(super) fn add_public(
+        &mut self,
+        args: &CampaignRunArgs,
+        package: &str,
+        public: &[PublicName],
+    ) -> usize {
+        let titles = self.specs.iter().flat_map(|one| {
+            let names = std::iter::once(&one.api.path).chain(&one.aliases);
+            names.map(|name| api_named(name).path.to_ascii_lowercase())
+        });
+        let known: BTreeSet<String> = titles.collect();
+        let before = self.specs.len();
+        for one in public.iter().filter(|one| one.left_out.is_none()) {
+            let mut names = std::iter::once(&one.path).chain(&one.aliases);
+            let spec = bare_spec(api_named(&one.path));
+            if spec.api.package == package
+                && !names
+                    .clone()
+                    .any(|name| known.contains(&name.to_ascii_lowercase()))
+                && names.any(|name| wanted(args, |pattern| pattern_matches(pattern, name)))
+            {
+                self.push(args, spec, false);
             }
         }
         self.specs.len() - before
