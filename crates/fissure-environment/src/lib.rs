@@ -40,7 +40,7 @@ pub use managed::{Managed, Record, Store, size_of};
 pub use probe::{Probe, probe};
 pub use progress::Progress;
 pub use releases::releases;
-pub use requirement::Requirement;
+pub use requirement::{Requirement, is_older};
 pub use resolve::{Choice, Wanted, locate, resolve};
 pub use solver::{find_solver, provide_solver};
 pub use surroundings::Surroundings;

@@ -46,6 +46,14 @@ impl Requirement {
     }
 }
 
+/// Whether one version, as a library tells it, came before another; `false` where one cannot be read.
+pub fn is_older(version: &str, than: &str) -> bool {
+    match (Version::from_str(version), Version::from_str(than)) {
+        (Ok(version), Ok(than)) => version < than,
+        _ => false,
+    }
+}
+
 impl FromStr for Requirement {
     type Err = EnvironmentError;
 

@@ -4,6 +4,7 @@ use fissure_model::{Finding, Outcome, OutcomeKind};
 
 use crate::failure::report_of;
 use crate::script::snippet;
+use crate::umbrella::Umbrella;
 
 /// Longest part of the log that is quoted.
 const LOG_LIMIT: usize = 3000;
@@ -94,6 +95,9 @@ fn notes(finding: &Finding) -> String {
         interest.label(),
         interest.rank()
     );
+    if let Some(umbrella) = Umbrella::of(finding) {
+        text.push_str(&format!("{}\n\n", umbrella.sentence()));
+    }
     if !finding.roles.is_empty() {
         text.push_str("Each argument changed alone:\n\n");
         for role in &finding.roles {

@@ -30,6 +30,7 @@ mod replay;
 mod script;
 mod shrink;
 mod signature;
+mod umbrella;
 
 pub use bisect::{Bisection, bisect};
 pub use collector::{Candidate, Collector, Observed};
@@ -49,3 +50,4 @@ pub use replay::{Replay, replay, replay_script};
 pub use script::{script, script_for_input, script_parts};
 pub use shrink::{Run, ShrinkBudget, Shrunk, shrink};
 pub use signature::{Signature, finding_id, signature};
+pub use umbrella::Umbrella;

@@ -18,6 +18,8 @@ pub enum Replay {
     StillFails,
     /// The call now gives this instead.
     Fixed(String),
+    /// The same in a version older than the one it was found in: it broke later.
+    NotYetBroken(String),
     /// It fails in another way.
     Changed(String),
     /// Nothing can be said, and why.
@@ -29,6 +31,7 @@ impl Replay {
         match self {
             Replay::StillFails => "still fails",
             Replay::Fixed(_) => "fixed",
+            Replay::NotYetBroken(_) => "not yet broken",
             Replay::Changed(_) => "changed",
             Replay::CannotRun(_) => "cannot run",
         }
@@ -38,7 +41,18 @@ impl Replay {
     pub fn detail(&self) -> &str {
         match self {
             Replay::StillFails => "",
-            Replay::Fixed(text) | Replay::Changed(text) | Replay::CannotRun(text) => text,
+            Replay::Fixed(text)
+            | Replay::NotYetBroken(text)
+            | Replay::Changed(text)
+            | Replay::CannotRun(text) => text,
+        }
+    }
+
+    /// The same as said of a version that came before the one the failure was found in.
+    pub fn in_an_older_version(self) -> Replay {
+        match self {
+            Replay::Fixed(text) => Replay::NotYetBroken(text),
+            other => other,
         }
     }
 

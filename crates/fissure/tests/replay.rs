@@ -102,6 +102,11 @@ fn a_finding_still_fails_until_the_library_is_mended() {
     let told: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(told[0]["status"], "fixed", "{told}");
     assert_eq!(told[0]["found_in"], "1.4");
+
+    context.write("lib/crackedlib.py", &library("1.3", false));
+    let ran = replay(&context, &["run"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("1 not yet broken"), "{ran:?}");
 }
 
 #[test]

@@ -377,3 +377,17 @@ fn tensorflow_gets_the_fields_of_its_own_form() {
         assert!(text.contains(heading), "{heading}\n{text}");
     }
 }
+
+#[test]
+fn what_maintainers_collect_under_an_umbrella_is_labelled_and_nothing_else() {
+    let mut crash = wrong(9, false);
+    crash.api.package = "torch".into();
+    crash.verdict.kind = OutcomeKind::Crash;
+    crash.input.arguments[0].value = Value::Int(1 << 40);
+    assert!(issue(&crash).contains("pytorch/issues/88148"));
+    crash.input.arguments[0].value = Value::Int(3);
+    assert!(!issue(&crash).contains("umbrella"), "an ordinary input");
+    crash.input.arguments[0].value = Value::Int(1 << 40);
+    crash.api.package = "jax".into();
+    assert!(!issue(&crash).contains("umbrella"), "another library");
+}

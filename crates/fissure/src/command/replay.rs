@@ -16,7 +16,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use comfy_table::{Table, presets};
-use fissure_campaign::{StoredFinding, replay_finding, stored_findings};
+use fissure_campaign::{StoredFinding, facts, replay_finding, stored_findings};
+use fissure_environment::is_older;
 use fissure_execute::{SandboxOptions, ScriptOptions};
 use fissure_model::Api;
 use fissure_report::words::printable;
@@ -125,9 +126,14 @@ pub(crate) fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
     }
     let mut lines = Vec::new();
     for findings in by_package.into_values() {
-        let python = interpreter(&args.target, &findings[0].finding.api, &args.limits)?;
+        let api = &findings[0].finding.api;
+        let python = interpreter(&args.target, api, &args.limits)?;
+        let version = version(&python, &api.package, &options)?;
         for stored in findings {
-            let replay = replay_finding(&stored, &python, &options)?;
+            let mut replay = replay_finding(&stored, &python, &options)?;
+            if is_older(&version, &stored.finding.library_version) {
+                replay = replay.in_an_older_version();
+            }
             if !args.json {
                 eprintln!("{}: {}", stored.finding.id, replay.name());
             }
@@ -151,6 +157,17 @@ pub(crate) fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
         ExitStatus::NoFinding
     };
     Ok(status.into())
+}
+
+/// The version that an interpreter has of a library; empty where it does not say.
+fn version(python: &Path, package: &str, options: &ScriptOptions) -> anyhow::Result<String> {
+    let facts = facts(python, package, options)
+        .with_context(|| format!("failed to ask {} for its version", python.display()))?;
+    let named = facts
+        .environment
+        .into_iter()
+        .find(|(name, _)| name == package);
+    Ok(named.map(|(_, version)| version).unwrap_or_default())
 }
 
 /// An interpreter with the library of an API, which may be a package of the user's own.
@@ -223,11 +240,17 @@ fn print_table(lines: &[Replayed]) {
             .filter(|line| line.replay.name() == name)
             .count()
     };
-    let parts: Vec<String> = ["still fails", "changed", "fixed", "cannot run"]
-        .iter()
-        .map(|name| (count(name), name))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect();
+    let parts: Vec<String> = [
+        "still fails",
+        "changed",
+        "fixed",
+        "not yet broken",
+        "cannot run",
+    ]
+    .iter()
+    .map(|name| (count(name), name))
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, name)| format!("{count} {name}"))
+    .collect();
     println!("\n{}", parts.join(", "));
 }
