@@ -19,7 +19,8 @@ hours into training.
   overflow on the way explains the NaN.
 - A number that stands alone (not inside a tensor) is beyond 1024: as an exponent or a factor it
   makes anything overflow.
-- A tensor has no elements (the mean of nothing is NaN by definition).
+- A tensor has no elements (the mean of nothing is NaN by definition), or the input holds no number
+  at all (`None`, a text).
 - The other precision has a NaN too: the function is undefined there (`log(-1)`, `0 / 0`, a
   softmax with temperature 0), or a setting such as a negative `eps` makes it so.
 - The true result is beyond the range of the type.
@@ -47,6 +48,10 @@ def unavailable(library):
     return foreign.unread(library)
 
 
+def is_number(value):
+    return isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+
+
 def check(call):
     if call.is_foreign:
         yield from nan_foreign.check(call)
@@ -60,6 +65,8 @@ def check(call):
     other, lines = other_precision(call, arguments)
     if other is None:
         # Nothing but plain numbers: no other precision can be asked.
+        if not any(is_number(value) for _, value in arguments.values(call.parameter)):
+            return
         yield Report("NaN", compare.short(call.baseline), "a number", nan_source(call, path))
         return
     wide = lines and "float64" in lines[0] or call.is_layer

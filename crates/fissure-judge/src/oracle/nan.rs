@@ -11,10 +11,12 @@ const LARGE_SETTING: f64 = 1024.0;
 
 /// Nothing in the input explains a NaN: its numbers are finite and of ordinary size.
 pub(crate) fn is_suspicious(api: &Api, input: &ConcreteInput) -> bool {
-    !(functions().has(&api.path, Property::Uninitialised)
-        || has_empty_tensor(input)
-        || any_number(input, is_odd)
-        || any_single_number(input, |number| number.abs() > LARGE_SETTING))
+    // What holds no number at all (`None`, a text) asks for none back.
+    any_number(input, |_, _| true)
+        && !(functions().has(&api.path, Property::Uninitialised)
+            || has_empty_tensor(input)
+            || any_number(input, is_odd)
+            || any_single_number(input, |number| number.abs() > LARGE_SETTING))
 }
 
 pub(crate) fn judge(api: &Api, input: &ConcreteInput) -> Option<Verdict> {

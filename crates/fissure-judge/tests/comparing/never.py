@@ -209,6 +209,7 @@ CASES = [
     ("silent", "nan", torch.mean, [torch.zeros(0)], {}, None),
     ("silent", "nan", torch.nn.functional.gumbel_softmax, [matrix], {"tau": 0.0}, None),
     ("reported", "nan", lambda x: float("nan"), [7], {}, "builtins.nan"),
+    ("silent", "nan", lambda x: float("nan"), [None], {}, "builtins.nan"),
     ("silent", "reference64", torch.nextafter, [matrix, matrix + 1], {}, "torch.nextafter"),
     ("silent", "reference64", torch.floor, [torch.tensor([0.99999999, 2.0])], {}, None),
     ("silent", "reference64", cancelled, [huge], {}, None),
