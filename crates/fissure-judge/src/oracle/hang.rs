@@ -11,7 +11,8 @@
 //!
 //! # When it stays silent
 //!
-//! An input that asks for much work is listed as a note, not as a finding: a number beyond 2^20,
+//! An input that asks for much work is listed as a note, not as a finding (and only counted in a run that ends by
+//! the clock): a number beyond 2^20,
 //! sizes that multiply to more than 2^30, or tensors of more than 16 MiB. A hang is tried again in
 //! a fresh process, alone on its core, before it is reported.
 //!

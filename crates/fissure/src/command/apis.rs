@@ -3,7 +3,6 @@
 #![expect(clippy::print_stderr, reason = "a command says what it does")]
 
 use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,22 +12,18 @@ use anyhow::{Context, bail};
 use clap::Args;
 use fissure_campaign::DenyList;
 use fissure_discover::{Answer, Description, PublicName, Question};
-use fissure_environment::Surroundings;
-use fissure_execute::{
-    Ended, SandboxOptions, ScriptOptions, WORKER, python_package, run_script, unpack_package,
-};
+use fissure_execute::{Ended, SandboxOptions, ScriptOptions, WORKER, run_script, unpack_package};
 use fissure_model::pattern_matches;
 use fissure_rules::RuleLibrary;
 use serde::Serialize;
 
+use crate::command::offered::Library;
 use crate::command::session;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
 /// Callables whose overloads are asked for; of more only the names are listed.
 const DESCRIBED: usize = 200;
-/// Below the user's cache: lists of public names, one file per version of a library.
-const CACHE: &str = "apis-2";
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// List the public callables of a library and what is known of each: rules, overloads and where they
@@ -157,41 +152,21 @@ pub(super) fn public_names(
     reason: &str,
     asker: &Asker<'_>,
 ) -> anyhow::Result<Vec<PublicName>> {
-    // The reason names the version and the environment; only as a whole, with who asks, it is a key.
-    let key = format!("{library} {reason} {:016x}", asking());
-    let key = fissure_triage::file_name_part(&key).into_owned();
-    let folder = Surroundings::from_process()?.root.join(CACHE);
-    let file = folder.join(format!("{key}.json"));
-    let own = !asker.path.is_empty();
-    if !fresh
-        && !own
-        && let Ok(text) = std::fs::read(&file)
-        && let Ok(names) = serde_json::from_slice(&text)
-    {
-        return Ok(names);
-    }
-    let answer = asker.ask(Question {
-        list: vec![library],
-        ..Question::default()
-    })?;
-    let Some(names) = answer.public.get(library) else {
-        let problems = answer.problems.join("; ");
-        return Err(usage(format!("{library} cannot be listed: {problems}")));
+    let of = Library {
+        name: library,
+        reason,
+        own: !asker.path.is_empty(),
     };
-    if !own {
-        std::fs::create_dir_all(&folder)
-            .with_context(|| format!("failed to make {}", folder.display()))?;
-        std::fs::write(&file, serde_json::to_vec(names)?)
-            .with_context(|| format!("failed to write {}", file.display()))?;
-    }
-    Ok(names.clone())
-}
-
-/// Tells versions of the discovery script apart: another one may list other names.
-fn asking() -> u64 {
-    let mut hasher = DefaultHasher::new();
-    python_package(WORKER).hash(&mut hasher);
-    hasher.finish()
+    of.kept("public", fresh, || {
+        let mut answer = asker.ask(Question {
+            list: vec![library],
+            ..Question::default()
+        })?;
+        answer.public.remove(library).ok_or_else(|| {
+            let problems = answer.problems.join("; ");
+            usage(format!("{library} cannot be listed: {problems}"))
+        })
+    })
 }
 
 /// Asks the discovery script in the library's own interpreter.

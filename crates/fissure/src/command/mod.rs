@@ -17,6 +17,7 @@ pub(crate) mod help;
 pub(crate) mod index;
 pub(crate) mod judge;
 pub(crate) mod learn;
+mod offered;
 pub(crate) mod oracles;
 pub(crate) mod replay;
 pub(crate) mod report;

@@ -25,6 +25,7 @@ use fissure_learn::Seeds;
 
 use crate::command::apis::{Asker, public_names};
 use crate::command::fuzz::needs;
+use crate::command::offered::Library;
 use crate::command::session::seed;
 use crate::command::{report, session};
 use crate::exit_status::{ExitStatus, usage};
@@ -149,7 +150,12 @@ fn begin(
         };
         let public = public_names(false, &package, &target.reason, &asker)?;
         if !args.no_learn {
-            let listed = names_to_learn(args, &package, &python, stop)?;
+            let library = Library {
+                name: &package,
+                reason: &target.reason,
+                own: !own.is_empty(),
+            };
+            let listed = names_to_learn(args, &library, &python, stop)?;
             unknown = known.add_unknown(args, &package, &listed);
         }
         asked = known.add_public(args, &package, &public);
@@ -202,27 +208,28 @@ fn begin(
 /// without a pattern need no list.
 fn names_to_learn(
     args: &CampaignRunArgs,
-    package: &str,
+    library: &Library<'_>,
     python: &Path,
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<Vec<String>> {
     if !args.api.is_empty() && !args.api.iter().any(|api| api.contains('*')) {
         return Ok(Vec::new());
     }
-    if !args.run.quiet {
-        eprintln!("fissure: asking which APIs {package} has samples of");
-    }
-    let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-    match Seeds::names(python, package, scratch.path(), stop) {
-        Ok(names) => Ok(names),
-        // Everything can be fuzzed all the same.
-        Err(error) => {
-            let text = error.to_string();
-            let reason = text.lines().next().unwrap_or_default();
-            eprintln!("warning: nothing can be learned of {package}: {reason}");
-            Ok(Vec::new())
+    let package = library.name;
+    let names = library.kept("samples", false, || {
+        if !args.run.quiet {
+            eprintln!("fissure: asking which APIs {package} has samples of");
         }
-    }
+        let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
+        Ok(Seeds::names(python, package, scratch.path(), stop)?)
+    });
+    // Everything can be fuzzed all the same.
+    Ok(names.unwrap_or_else(|error| {
+        let text = error.to_string();
+        let reason = text.lines().next().unwrap_or_default();
+        eprintln!("warning: nothing can be learned of {package}: {reason}");
+        Vec::new()
+    }))
 }
 
 /// The campaign in a folder, with the command it was begun with.
