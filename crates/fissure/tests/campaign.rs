@@ -222,3 +222,61 @@ fn a_call_that_ends_its_process_while_learning_is_a_finding_of_the_campaign() {
         "{found:?} {ran:?}"
     );
 }
+
+#[test]
+fn a_package_of_ones_own_is_fuzzed_whole_from_what_it_says_of_itself() {
+    let context = TestContext::new();
+    context.write(
+        "mine/__init__.py",
+        "from mine.ops import halve, scale\n\ndef _hidden():\n    raise SystemExit\n",
+    );
+    context.write(
+        "mine/ops.py",
+        r#"
+import ctypes
+
+
+def scale(value: float, factor: int) -> float:
+    if factor == 7:
+        ctypes.string_at(0)
+    return value * factor
+
+
+def halve(value: int) -> int:
+    return value // 2
+"#,
+    );
+    let mut command = context.command();
+    command
+        .args(["campaign", "mine", "--output", "out", "--max-iter", "600"])
+        .args(["--workers", "1", "--no-learn", "--python", "python3"]);
+    let ran = run(&mut command);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(
+        ran.stderr.contains("2 as the library describes them"),
+        "{ran:?}"
+    );
+    let found = findings(&context, "out");
+    assert_eq!(found.len(), 1, "{ran:?}");
+    assert!(found[0].contains("scale-crash-SIGSEGV"), "{found:?}");
+    let accepted = |api: &fissure_campaign::ApiSummary| api.tally.accepted();
+    assert!(
+        summary(&context, "out")
+            .apis
+            .iter()
+            .all(|api| accepted(api) > 100)
+    );
+
+    let mut command = context.command();
+    command.args([
+        "campaign",
+        "mine",
+        "--api",
+        "mine.absent*",
+        "--python",
+        "python3",
+    ]);
+    let ran = run(&mut command);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("fissure apis mine"), "{ran:?}");
+}
