@@ -62,6 +62,8 @@ pub enum Objective {
     Cancellation,
     Norm,
     Spread,
+    Lengths,
+    Positive,
     Gap,
     Mask,
     Count,

@@ -17,11 +17,19 @@ MAXIMUM = {
     "float32": 3.4028234663852886e38,
     "float64": 1.7976931348623157e308,
 }
+SMALLEST_NORMAL = {
+    "float16": 2.0**-14,
+    "bfloat16": 2.0**-126,
+    "float32": 2.0**-126,
+    "float64": 2.0**-1022,
+}
 INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
 
 
 class Backend:
     library = ""
+    # Does `differentiate` give slopes?
+    has_gradients = True
 
     # To be answered by each library --------------------------------------------------------------
 
@@ -62,6 +70,10 @@ class Backend:
 
     def is_float(self, value):
         return self.is_array(value) and self.dtype_name(value) in MAXIMUM
+
+    def steerable(self, value):
+        """Can an operand be moved toward a failure?"""
+        return self.is_float(value)
 
     def is_weight(self, value):
         """A parameter of a model, which training changes."""
@@ -126,6 +138,10 @@ class Backend:
     def largest(self, value):
         """The largest finite number of the array's type."""
         return MAXIMUM.get(self.dtype_name(value), MAXIMUM["float32"])
+
+    def smallest_normal(self, value):
+        """The smallest number of the array's type that has all its digits."""
+        return SMALLEST_NORMAL.get(self.dtype_name(value), SMALLEST_NORMAL["float32"])
 
     def integer_limits(self, value):
         """(smallest, largest) of an array of integers; None for everything else."""

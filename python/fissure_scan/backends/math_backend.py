@@ -7,41 +7,34 @@ object, so that a soft assertion can steer through it; otherwise the distance al
 
 import math
 
+import numpy as np
+
+from ..steer import registry, steering
+from ..watch import operations
 from ..watch.trace import Node, Site
 from .base import Backend
-
-# Function -> canonical name in the registry.
-FUNCTIONS = {
-    "log": "log",
-    "log2": "log2",
-    "log10": "log10",
-    "log1p": "log1p",
-    "exp": "exp",
-    "expm1": "expm1",
-    "exp2": "exp2",
-    "sqrt": "sqrt",
-    "pow": "pow",
-    "acos": "acos",
-    "asin": "asin",
-    "atanh": "atanh",
-    "acosh": "acosh",
-    "cosh": "cosh",
-    "sinh": "sinh",
-    "lgamma": "lgamma",
-    "gamma": "gamma",
-    "fmod": "fmod",
-    "hypot": "hypot",
-}
-_LARGEST_EXPONENT = math.log(1.7976931348623157e308)
 
 
 class MathBackend(Backend):
     """What the monitor asks about arrays, for plain numbers."""
 
     library = "math"
+    has_gradients = False
 
     def is_float(self, value):
         return False
+
+    def steerable(self, value):
+        return _is_number(value)
+
+    def count(self, value):
+        return 1
+
+    def numbers(self, value):
+        return np.float64(value)
+
+    def dtype_name(self, value):
+        return "float64"
 
     def snapshot(self, value):
         return value
@@ -58,43 +51,27 @@ class MathBackend(Backend):
                 return TorchBackend().differentiate(node, trace)
             finally:
                 node.library = "math"
-        distance = _distance(node.name, node.operands)
-        return [] if distance is None else [distance + ({},)]
+        return steering.scaled_distances(self, node, trace)
 
 
-def _distance(name, operands):
-    """(label, signed distance) of plain numbers; negative or zero fails."""
-    x = float(operands[0])
-    if name in ("log", "log2", "log10", "sqrt"):
-        return "decrease", x
-    if name == "log1p":
-        return "decrease", x + 1.0
-    if name in ("exp", "expm1"):
-        return "increase", _LARGEST_EXPONENT - x
-    if name == "exp2":
-        return "increase", 1024.0 - x
-    if name in ("cosh", "sinh"):
-        return "away from zero", _LARGEST_EXPONENT - abs(x)
-    if name in ("acos", "asin", "atanh"):
-        return "away from zero", 1.0 - abs(x)
-    if name == "acosh":
-        return "decrease", x - 1.0
-    return None
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 BACKEND = MathBackend()
 
 
 def install(patches, monitor):
-    for name in FUNCTIONS:
-        if hasattr(math, name):
-            patches.set(math, name, _watched(getattr(math, name), FUNCTIONS[name], monitor))
+    """Watches the functions of plain numbers that the table of functions knows."""
+    for name, original in sorted(vars(math).items()):
+        if callable(original) and (registry.known(name) or operations.listed(name)):
+            patches.set(math, name, _watched(original, name, monitor))
 
 
 def _watched(original, name, monitor):
-    def function(*arguments):
-        if not monitor.active:
-            return original(*arguments)
+    def function(*arguments, **keywords):
+        if not monitor.active or keywords or not all(_is_number(value) for value in arguments):
+            return original(*arguments, **keywords)
         frame, direct, _ = monitor.users.locate(2)
         if frame is None or not direct:
             return original(*arguments)
@@ -103,7 +80,7 @@ def _watched(original, name, monitor):
         try:
             return original(*arguments)
         except (ValueError, OverflowError) as error:
-            if all(isinstance(value, (int, float)) and math.isfinite(value) for value in arguments):
+            if all(math.isfinite(value) for value in arguments):
                 monitor.fail(
                     BACKEND,
                     "nonfinite",

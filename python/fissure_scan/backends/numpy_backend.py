@@ -9,6 +9,7 @@ import operator
 
 import numpy as np
 
+from ..steer import steering
 from ..watch import operations
 from .base import Backend
 
@@ -243,6 +244,7 @@ def observe(name, function, arguments, keywords, call):
 
 class NumpyBackend(Backend):
     library = "numpy"
+    has_gradients = False
 
     def from_numpy(self, array, dtype_name):
         return traced(ordinary_array(plain(array), dtype=dtype_name, copy=True))
@@ -255,6 +257,10 @@ class NumpyBackend(Backend):
 
     def is_float(self, value):
         return isinstance(value, (np.ndarray, np.floating)) and value.dtype.kind == "f"
+
+    def steerable(self, value):
+        # Nothing has to be differentiated: integers can be moved too.
+        return isinstance(value, (np.ndarray, np.floating)) and value.dtype.kind in "fiu"
 
     def dtype_name(self, value):
         return str(value.dtype)
@@ -291,9 +297,7 @@ class NumpyBackend(Backend):
         return ordinary_asarray(result)
 
     def differentiate(self, node, trace):
-        from ..steer import numpy_distances
-
-        return numpy_distances.distances(node)
+        return steering.scaled_distances(self, node, trace)
 
 
 BACKEND = NumpyBackend()

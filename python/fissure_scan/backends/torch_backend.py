@@ -5,7 +5,7 @@ import math
 import torch
 from torch.overrides import TorchFunctionMode
 
-from ..steer import soft_assertions
+from ..steer import steering
 from ..watch import names, operations
 from ..watch.monitor import StopRun
 from .base import Backend
@@ -191,35 +191,35 @@ class TorchBackend(Backend):
         return False
 
     def differentiate(self, node, trace):
-        """Distance and gradient of each soft assertion of the node with respect to the leaves."""
-        results = []
         leaves = [(key, leaf) for key, leaf in trace.leaves.items() if leaf.requires_grad]
-        with torch.enable_grad():
-            for label, distance in soft_assertions.distances(node, trace):
-                if distance is None or distance.numel() == 0:
-                    continue
-                finite = distance[torch.isfinite(distance)]
-                if finite.numel() == 0:
-                    continue
-                nearest = finite.min()
-                gradients = {}
-                if nearest.requires_grad and leaves:
-                    try:
-                        found = torch.autograd.grad(
-                            nearest,
-                            [leaf for _, leaf in leaves],
-                            retain_graph=True,
-                            allow_unused=True,
-                        )
-                    except RuntimeError:
-                        found = [None] * len(leaves)
-                    for (key, _), gradient in zip(leaves, found):
-                        if gradient is not None:
-                            gradient = torch.nan_to_num(gradient.detach(), 0.0, 0.0, 0.0)
-                            if bool((gradient != 0).any()):
-                                gradients[key] = gradient.double().cpu().numpy()
-                results.append((label, float(nearest), gradients))
-        return results
+        return [
+            (label, distance, self._pulled(seeds, leaves))
+            for label, distance, seeds in steering.distances(self, node, trace)
+        ]
+
+    def _pulled(self, seeds, leaves):
+        """input key -> gradient (float64) of what the seeds stand for."""
+        seeds = [(value, seed) for value, seed in seeds if value.requires_grad]
+        if not seeds or not leaves:
+            return {}
+        try:
+            with torch.enable_grad():
+                found = torch.autograd.grad(
+                    [value for value, _ in seeds],
+                    [leaf for _, leaf in leaves],
+                    [_from_numpy(seed).to(value) for value, seed in seeds],
+                    retain_graph=True,
+                    allow_unused=True,
+                )
+        except RuntimeError:
+            return {}
+        gradients = {}
+        for (key, _), gradient in zip(leaves, found):
+            if gradient is not None:
+                gradient = torch.nan_to_num(gradient.detach(), 0.0, 0.0, 0.0)
+                if bool((gradient != 0).any()):
+                    gradients[key] = gradient.double().cpu().numpy()
+        return gradients
 
 
 class TorchMode(TorchFunctionMode):

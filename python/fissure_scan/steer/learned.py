@@ -13,7 +13,10 @@ import sys
 
 import numpy as np
 
-from . import analytic, registry
+from . import contexts, registry
+from .measures import Measure
+from .regions import of_steps
+from .rules import Aim
 
 # Larger operands steer nothing: the question would cost more than a run of the program.
 LARGEST_QUESTION = 1 << 12
@@ -28,7 +31,7 @@ class Learned:
         self.models = plan["models"]
         self.tensorflow = plan["tensorflow"]
         self.own = plan["own"]
-        # Functions of TensorFlow that a model has steered (learned_arrays.py).
+        # Functions of TensorFlow that a model has steered.
         self.answered = set()
         self.channel = channel
         self._oracles = {}
@@ -45,61 +48,55 @@ class Learned:
         model = self.models.get(registry.canonical(name) or name)
         return "learned" if model is not None and model["best"] else "analytic"
 
-    def distances(self, node, trace):
-        """(label, distance) pairs, or None where this function is steered analytically."""
-        source = self.source(node.name)
+    def aims(self, rules):
+        """The aims of an operation, or None where it is steered by its rules."""
+        name = registry.canonical(rules.node.name)
+        library = rules.backend.library
+        if library == "tensorflow":
+            model = self.tensorflow.get(name) if self.mode == "learned" else None
+            found = self._modelled(rules, name, model, library) if model is not None else None
+            if found is not None:
+                self.answered.add(name)
+            return found
+        source = self.source(rules.node.name) if library == "torch" else "analytic"
         if source == "analytic":
             return None
         if source == "output":
-            return _output(node)
+            return rules.result_magnitude("increase")
         if source == "random":
-            return _random(node)
-        name = registry.canonical(node.name)
+            return _random(rules)
         model = self.models.get(name)
-        if model is None:
-            return []
-        torch = sys.modules["torch"]
-        try:
-            return self._modelled(torch, name, model, node)
-        except (TypeError, AttributeError, IndexError, RuntimeError, ValueError):
-            # Operands in a form that the model was not trained for steer nothing.
-            return []
+        return self._modelled(rules, name, model, library) or [] if model is not None else []
 
-    def _modelled(self, torch, name, model, node):
-        operands = _context(torch, model["context"], name, node)
+    def _modelled(self, rules, name, model, library):
+        """Aims by the model's answers; None for operands that it was not trained for."""
+        operands = contexts.operands(rules, model["context"], name)
         if operands is None:
-            return []
-        dtype = str(operands[0].dtype).replace("torch.", "")
+            return None
+        first = next(operand.value for operand in operands if operand.value is not None)
+        dtype = rules.dtype(first)
         if dtype not in model["steps"]:
-            return []
+            return None
         steps = model["steps"][dtype]
         if steps is not None:
-            limit = 0.99 * torch.finfo(operands[0].dtype).max
-            found = [
-                analytic.Interval(max(start, -limit), min(end, limit), 0.98 * limit)
-                for start, end, label in steps
-                if label == "no_change"
+            return [
+                Aim(region.label, first, region.measure)
+                for region in of_steps(steps, rules.largest(first))
             ]
-            return [(interval.label, interval.direction(operands[0])) for interval in found]
-        found = []
-        width = {"element": 1, "pair": 1, "matrix": operands[0].shape[-1] ** 2}.get(
-            model["context"], operands[0].shape[-1]
+        arrays = [operand.array for operand in operands]
+        width = {"element": 1, "pair": 1, "matrix": arrays[0].shape[-1] ** 2}.get(
+            model["context"], arrays[0].shape[-1]
         )
+        found = []
         for number, operand in enumerate(operands):
-            labels = self._asked(name, dtype, operands, number, width)
-            if labels is None or not any(labels):
+            labels = self.ask(name, dtype, arrays, number, width, library)
+            if labels is None or not any(labels) or operand.value is None:
                 continue
-            signs = torch.tensor(labels, dtype=operand.dtype).reshape(operand.shape)
-            scale = operand.detach().abs().max().clamp(min=torch.finfo(operand.dtype).tiny)
+            least = rules.backend.smallest_normal(operand.value)
+            measure = Labelled(np.array(labels, dtype=np.float64), operand, least)
             word = "increase" if sum(labels) > 0 else "decrease"
-            found.append((word, (1.0 - (signs * (operand / scale)).mean()).reshape(1)))
+            found.append(Aim(word, operand.value, measure))
         return found
-
-    def _asked(self, name, dtype, operands, number, width):
-        if operands[0].numel() > LARGEST_QUESTION:
-            return None
-        values = [operand.detach().double().cpu().numpy() for operand in operands]
-        return self.ask(name, dtype, values, number, width, "torch")
 
     def ask(self, name, dtype, arrays, number, width, library):
         """The labels of the elements of operand `number`, or None; arrays are of float64."""
@@ -190,88 +187,31 @@ def _watched(original, name, monitor, backend):
     return function
 
 
-# Contexts of a call --------------------------------------------------------------------------------
+# Directions of elements ----------------------------------------------------------------------------
 
 
-def _context(torch, context, name, node):
-    """The operands as contexts that the model knows, or None."""
-    values = [
-        value
-        for value in node.operands
-        if isinstance(value, (torch.Tensor, int, float)) and not isinstance(value, bool)
-    ]
-    tensors = [
-        value
-        for value in values
-        if isinstance(value, torch.Tensor) and value.dtype.is_floating_point
-    ]
-    if not tensors or tensors[0].numel() == 0:
-        return None
-    first = tensors[0]
-    if context == "element":
-        return [first]
-    if context == "pair":
-        if len(values) < 2:
-            return None
-        pair = [
-            value if isinstance(value, torch.Tensor) else torch.tensor(float(value))
-            for value in values[:2]
-        ]
-        return list(torch.broadcast_tensors(*(value.to(first.dtype) for value in pair)))
-    if context == "row":
-        dim = node.keywords.get(
-            "dim", next((value for value in node.operands[1:] if isinstance(value, int)), None)
-        )
-        if isinstance(dim, int):
-            return [first.movedim(dim, -1)]
-        return [first.reshape(1, -1)] if dim is None else None
-    if context == "matrix":
-        return [first] if first.dim() >= 2 and first.shape[-1] == first.shape[-2] else None
-    if len(tensors) < 2:
-        return None
-    second = tensors[1]
-    if name in ("matmul", "linear"):
-        return _product(torch, name, first, second, node.output)
-    if first.shape[-1:] != second.shape[-1:]:
-        return None
-    return list(torch.broadcast_tensors(first, second))
+class Labelled(Measure):
+    """A direction for each element of an operand, as a model answered it."""
+
+    def __init__(self, labels, operand, least):
+        self.signs = labels.reshape(operand.array.shape)
+        self.operand = operand
+        self.least = least
+
+    def nearest(self, numbers):
+        array = self.operand.array
+        scale = max(float(np.abs(array).max()), self.least)
+        distance = 1.0 - float((self.signs * (array / scale)).mean())
+        return distance, self.operand.seed(-self.signs)
 
 
-def _product(torch, name, first, second, output):
-    """The row and the column behind the largest element of a product of matrices."""
-    if first.dim() < 1 or second.dim() != 2 or output is None or output.dim() < 1:
-        return None
-    columns = second if name == "linear" else second.t()
-    flat = output.detach().abs().reshape(-1, output.shape[-1])
-    place = int(torch.nan_to_num(flat, 0.0).argmax())
-    row, column = divmod(place, flat.shape[1])
-    return [first.reshape(-1, first.shape[-1])[row : row + 1], columns[column : column + 1]]
-
-
-# For comparison ------------------------------------------------------------------------------------
-
-
-def _output(node):
-    """The gradient of the raw output alone: make it larger."""
-    torch = sys.modules["torch"]
-    if not isinstance(node.output, torch.Tensor) or not node.output.dtype.is_floating_point:
+def _random(rules):
+    """A direction that is drawn, not asked for; the same in each run. For comparison."""
+    value = next((value for value in rules.node.inputs if rules.steerable(value)), None)
+    if value is None:
         return []
-    return [("increase", torch.finfo(node.output.dtype).max - node.output.abs())]
-
-
-def _random(node):
-    """A direction that is drawn, not asked for; the same in each run."""
-    torch = sys.modules["torch"]
-    operand = next(
-        (
-            value
-            for value in node.inputs
-            if isinstance(value, torch.Tensor) and value.dtype.is_floating_point and value.numel()
-        ),
-        None,
-    )
-    if operand is None:
-        return []
-    generator = torch.Generator().manual_seed(node.index)
-    signs = torch.randint(0, 2, operand.shape, generator=generator).to(operand.dtype) * 2 - 1
-    return [("increase", (1.0 - (signs * operand).mean()).reshape(1))]
+    generator = np.random.Generator(np.random.PCG64(rules.node.index))
+    numbers = rules.numbers(value)
+    signs = generator.integers(0, 2, numbers.shape) * 2.0 - 1.0
+    operand = contexts.Operand(value, numbers, lambda seed: seed)
+    return [Aim("increase", value, Labelled(signs, operand, 1.0))]

@@ -62,6 +62,11 @@ def called(told, library="names"):
     return TABLE.called(told, library) or told
 
 
+def listed(name):
+    """Is there a row of it?"""
+    return name in TABLE.rows
+
+
 def has(name, word):
     """Does the operation have this property? One that nobody knows has none."""
     return TABLE.has(name, word)

@@ -1,4 +1,4 @@
-"""Low precision, and the interface of the soft assertions. Run by inputs.rs, see scan_in_process.py."""
+"""Low precision, and what soft assertions measure. Run by inputs.rs, see scan_in_process.py."""
 
 from scan_in_process import Scan, case, check, run_cases
 
@@ -74,40 +74,11 @@ def _():
 # Soft assertions ---------------------------------------------------------------------------------
 
 
-@case("a provider of soft assertions takes the place of the analytic ones")
-def _():
-    from fissure_scan.steer import soft_assertions
-
-    class Trained:
-        label = "as trained"
-        asked = 0
-
-        def direction(self, values):
-            Trained.asked += 1
-            return values + 3.0
-
-    def provider(name, dtype):
-        return [Trained()] if (name, dtype) == ("log", "float32") else None
-
-    soft_assertions.provide(provider)
-    try:
-        scan = Scan(
-            {
-                "program.py": """\
-            import torch
-            x = torch.randn(4)
-            print(torch.log(x + 50).sum().item())
-            """
-            }
-        )
-    finally:
-        soft_assertions.withdraw(provider)
-    check(Trained.asked and scan.at(3)["label"].startswith("as trained"), scan)
-
-
 @case("the failure regions of the registry are signed distances for every precision")
 def _():
-    from fissure_scan.steer import analytic
+    import numpy
+
+    from fissure_scan.steer.regions import regions
 
     for dtype, limit in (
         ("float16", 11.09375),
@@ -115,15 +86,45 @@ def _():
         ("float32", 88.7228394),
         ("float64", 709.7827128933841),
     ):
-        values = torch.tensor([0.0, limit], dtype=torch.float64)
-        increase = analytic.intervals("exp", dtype)[0]
+        values = numpy.array([0.0, limit])
+        increase = regions("exp", dtype)[0]
         check(increase.label == "increase", increase.label)
-        check(increase.direction(values).tolist() == [limit, 0.0], dtype)
-    decrease = analytic.intervals("log", "float32")[0]
-    check(decrease.direction(torch.tensor([2.0, -1.0])).tolist() == [2.0, -1.0], "log")
-    around = analytic.intervals("sqrt", "float32")[1]
+        check(increase.measure.distances(values).tolist() == [limit, 0.0], dtype)
+    values = numpy.array([2.0, -1.0])
+    decrease = regions("log", "float32")[0]
+    check(decrease.measure.distances(values).tolist() == [2.0, -1.0], "log")
+    around = regions("sqrt", "float32")[1]
     check(around.label == "toward zero", around.label)
-    check(around.direction(torch.tensor([2.0, -1.0])).tolist() == [2.0, 1.0], "sqrt")
+    check(around.measure.distances(values).tolist() == [2.0, 1.0], "sqrt")
+    without = regions("sqrt", "float32", gradients=False)
+    check([region.label for region in without] == ["decrease"], without)
+
+
+@case("the slope at the nearest element is what a small step changes, for every measure")
+def _():
+    import numpy
+
+    from fissure_scan.steer import measures
+
+    generator = numpy.random.Generator(numpy.random.PCG64(3))
+    for measure in (
+        measures.Below(5.0),
+        measures.Above(-5.0),
+        measures.Within(5.0),
+        measures.Around(0.5, 0.01),
+        measures.Vanishing(),
+        measures.Gap(-1, 90.0),
+        measures.Gap(0, 90.0),
+        measures.Singular(),
+    ):
+        numbers = generator.normal(size=(3, 3))
+        distance, slope = measure.nearest(numbers)
+        step = 1e-6 * slope
+        nearer, _ = measure.nearest(numbers - step)
+        expected = distance - 1e-6 * float((slope * slope).sum())
+        check(abs(nearer - expected) < 1e-10, (type(measure).__name__, nearer, expected))
+    distance, slope = measures.Length().nearest(numpy.array([[3.0, 4.0], [30.0, 40.0]]))
+    check((distance, slope.tolist()) == (5.0, [[3.0, 4.0], [0.0, 0.0]]), slope)
 
 
 run_cases()
