@@ -70,7 +70,7 @@ class Asking:
 
 def search(asking, kind, path, line, seconds, alone):
     """The first finding at the marked line: seconds, runs, function, level; None without one."""
-    from fissure_scan.search.loop import Search
+    from fissure_scan.search.attempts import Attempts
     from fissure_scan.run.session import Session
 
     folder = os.path.dirname(path)
@@ -114,7 +114,7 @@ def search(asking, kind, path, line, seconds, alone):
     def look():
         here = [
             found
-            for found in session.search.found.values()
+            for found in session.collected.by_place.values()
             if found.failure.site.line == line
             and found.severity != "theoretical"
             and found.elapsed is not None
@@ -123,7 +123,7 @@ def search(asking, kind, path, line, seconds, alone):
             first.append(
                 {
                     "seconds": here[0].elapsed,
-                    "runs": session.search.runs,
+                    "runs": session.runner.runs,
                     "function": here[0].failure.site.function,
                     "level": here[0].level,
                     "directed": "soft assertion" in here[0].label,
@@ -137,9 +137,9 @@ def search(asking, kind, path, line, seconds, alone):
             raise KeyboardInterrupt
 
     session._note = note
-    attempts = Search.attempts
+    attempts = Attempts.several
     if alone:
-        Search.attempts = lambda *arguments, **keywords: None
+        Attempts.several = lambda *arguments, **keywords: None
     try:
         if session.start():
             session.run_search()
@@ -148,7 +148,7 @@ def search(asking, kind, path, line, seconds, alone):
     except KeyboardInterrupt:
         pass
     finally:
-        Search.attempts = attempts
+        Attempts.several = attempts
     return first[0] if first else None
 
 

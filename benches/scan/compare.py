@@ -164,12 +164,12 @@ def with_fissure(file, seconds):
     line = marked_line(file)
     times = [
         found.elapsed
-        for found in session.search.found.values()
+        for found in session.collected.by_place.values()
         if found.failure.site.line == line
         and found.severity != "theoretical"
         and found.elapsed is not None
     ]
-    return (min(times) if times else None), session.search.runs
+    return (min(times) if times else None), session.runner.runs
 
 
 def with_random(file, seconds):

@@ -9,13 +9,13 @@ formula E[x²] - E[x]² loses everything.
 import numpy as np
 
 from ..backends import library as backends
+from ..backends.base import EPSILONS
 
 # A share of the result's size, as in precision.py.
 WRONG = 0.05
-_EPSILON = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1.2e-7, "float64": 2.3e-16}
 
 
-def hopeless(search, overrides, run, again):
+def hopeless(inputs, overrides, run, again):
     """`run` is (trace, shadow) on the inputs, `again` makes the same on other inputs."""
     from ..report.fix_check import results
 
@@ -23,7 +23,7 @@ def hopeless(search, overrides, run, again):
     if shadow is None:
         return False
     exact, held = results(trace, shadow), results(trace, None)
-    moved = _last_bits(search, overrides, _narrowest(trace))
+    moved = _last_bits(inputs, overrides, _narrowest(trace))
     if not moved:
         return False
     other = results(*again(moved))
@@ -46,18 +46,18 @@ def _narrowest(trace):
         for value in node.outputs:
             if backend.is_float(value):
                 names.add(backend.dtype_name(value))
-    return max([_EPSILON.get(name, 0.0) for name in names] or [0.0])
+    return max([EPSILONS.get(name, 0.0) for name in names] or [0.0])
 
 
-def _last_bits(search, overrides, least):
+def _last_bits(inputs, overrides, least):
     generator = np.random.Generator(np.random.PCG64(3))
     moved = {}
-    for variable in search.inputs:
+    for variable in inputs:
         if variable.whole or not variable.own.size:
             continue
         value = overrides.get(variable.key, variable.own)
         signs = generator.integers(0, 2, value.shape) * 2.0 - 1.0
-        share = max(least, _EPSILON.get(variable.dtype, 1.2e-7))
+        share = max(least, EPSILONS.get(variable.dtype, EPSILONS["float32"]))
         moved[variable.key] = value * (1.0 + share * signs)
     return moved
 

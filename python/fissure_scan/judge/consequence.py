@@ -15,12 +15,12 @@ RELATIVE = 0.05
 ABSOLUTE = 1e-6
 
 
-def wrong_result(search, found, trace, shadow):
+def wrong_result(runner, found, trace, shadow):
     """A text when results of the run are finite but wrong; None when they are right or nothing
     better is known."""
-    program = search.program
+    program = runner.program
     if program.function and found.variation is None:
-        answer = _wider_call(search, found, trace)
+        answer = _wider_call(runner, found, trace)
         if answer is not _UNKNOWN:
             return answer
     if shadow is None:
@@ -50,20 +50,17 @@ def wrong_result(search, found, trace, shadow):
 _UNKNOWN = object()
 
 
-def _wider_call(search, found, trace):
+def _wider_call(runner, found, trace):
     """The function on the same values in float64 against what it gave."""
     narrow = leaves(trace.result)
     if trace.error is not None or not narrow:
         return _UNKNOWN
-    program = search.program
+    program = runner.program
     program.widen = True
     try:
-        wide_trace = program.run(
-            Policy(overrides=found.overrides, time_limit=search.time_limit * 2)
-        )
+        wide_trace = runner.run(Policy(overrides=found.overrides, time_limit=runner.time_limit * 2))
     finally:
         program.widen = False
-    search.runs += 1
     wide = leaves(wide_trace.result)
     if (
         wide_trace.error is not None

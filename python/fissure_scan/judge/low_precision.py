@@ -9,11 +9,11 @@ note: its author chose float32.
 
 import ast
 
-from . import oracles
+from . import oracles, points
 from ..report.findings import Found
 from ..watch.monitor import Policy
 from ..watch.trace import Failure
-from ..search.variations import AutocastChange, run_changed
+from ..search.variations import AutocastChange
 
 # On a GPU autocast runs these in float32; the CPU's list is another one.
 _FLOAT32_ON_GPU = {
@@ -103,28 +103,29 @@ def _written(text):
     return found
 
 
-def examine(search, torch):
-    asked = Asked(search.program, search.baseline)
+def examine(runner, space, collected, torch):
+    asked = Asked(runner.program, runner.baseline)
     # What the program asks for comes first: of one site only the first failure is kept.
     for device, name in dict.fromkeys(asked.autocasts):
-        if not search.over():
-            _autocast(search, device, name, True)
+        if not runner.over():
+            _autocast(runner, space, collected, device, name, True)
     for dtype in (torch.float16, torch.bfloat16):
-        if not search.over():
-            _shadowed(search, asked, dtype)
-    if not asked.autocasts and not search.over():
-        _autocast(search, "cpu", "bfloat16", False)
+        if not runner.over():
+            _shadowed(runner, space, collected, asked, dtype)
+    if not asked.autocasts and not runner.over():
+        _autocast(runner, space, collected, "cpu", "bfloat16", False)
 
 
-def _shadowed(search, asked, dtype):
-    from .precision import shadowed
+def _shadowed(runner, space, collected, asked, dtype):
+    from .shadow import Shadow
 
     name = str(dtype).replace("torch.", "")
-    trace, shadow = shadowed(search, {}, dtype)
+    shadow = Shadow(dtype)
+    trace = points.shadowed(runner, {}, shadow)
     if trace.failures or trace.error is not None:
         return
     node = first_producer(shadow)
-    if node is None or node.site.key() in search.found:
+    if node is None or node.site.key() in collected:
         return
     arguments, keywords = shadow.operands[id(node)]
     failure = Failure(
@@ -135,11 +136,11 @@ def _shadowed(search, asked, dtype):
         keywords,
         None,
     )
-    found = Found(failure, {}, 0, "the program's own data in %s" % name, search)
+    found = Found(failure, {}, 0, "the program's own data in %s" % name, space)
     if not asked.shadow(name):
         found.severity = "theoretical"
         found.reason = "the program's own data would not survive %s here" % name
-    search.found[node.site.key()] = found
+    collected.keep(node.site.key(), found)
 
 
 def first_producer(shadow):
@@ -150,31 +151,30 @@ def first_producer(shadow):
     return None
 
 
-def _autocast(search, device, name, asked):
+def _autocast(runner, space, collected, device, name, asked):
     change = AutocastChange(name)
     policy = Policy(
-        watch_gradients=search.trains,
+        watch_gradients=runner.trains,
         backward_limit=1,
-        time_limit=search.time_limit,
-        stop_after=search.far_horizon,
+        time_limit=runner.time_limit,
+        stop_after=runner.far_horizon,
     )
-    trace = run_changed(search.program, change, policy)
-    search.runs += 1
+    trace = runner.run(policy, change)
     for failure in trace.failures:
         if (
             failure.oracle != "nonfinite"
             or failure.after_steps > 0
-            or failure.site.key() in search.found
+            or failure.site.key() in collected
         ):
             continue
         if asked and device == "cuda" and failure.name in _FLOAT32_ON_GPU:
             continue
         failure.oracle = "low_precision"
         failure.detail += " under autocast to %s" % name
-        found = Found(failure, {}, 0, "the program's own data " + change.label, search)
+        found = Found(failure, {}, 0, "the program's own data " + change.label, space)
         found.variation = change
         if not asked:
             found.severity = "theoretical"
             found.reason = "the program's own data would not survive autocast to %s here" % name
-        search.found[failure.site.key()] = found
+        collected.keep(failure.site.key(), found)
         return

@@ -6,60 +6,31 @@ loss lie further out: values moved away from zero by up to 10⁸ times their siz
 identifiers, coordinates), and values so small that `1 + x` is 1.
 """
 
-import time
-
-from . import conditioning, patterns, precision, shadows
+from . import patterns, points, precision, shadows
 from ..backends import library as backends
 from ..search import candidates
-from ..report.findings import Found
-from ..watch.monitor import Policy
 from .numpy_shadow import WIDER_THAN_DOUBLE, NumpyShadow
-from ..watch.trace import Failure
 
 # Operands this accurate are not to blame, per item size of their type.
 _SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 _ACCURATE = {2: 1e-2, 4: 1e-5, 8: 1e-13}
 
 
-def examine(search, level):
-    library = shadows.of_program(search.baseline)
-    if library is None and not any(node.library == "numpy" for node in search.baseline.nodes):
+def examine(runner, space, collected, level):
+    library = shadows.of_program(runner.baseline)
+    if library is None and not any(node.library == "numpy" for node in runner.baseline.nodes):
         return
-    for label, overrides in points(search.inputs, level):
-        if search.over():
-            return
-        trace, shadow = shadowed(search, overrides, library)
-        if trace.failures or trace.error is not None:
-            continue
-        # Data this small is inside the range but hardly meant: only formulas with a known stable
-        # form are judged on it.
-        small = "times 1e-" in label
-        for oracle, node, detail in judgements(trace, None if small else shadow):
-            if node.site.key() in search.found:
-                continue
-            if oracle == "cancellation" and conditioning.hopeless(
-                search,
-                overrides,
-                (trace, shadow),
-                lambda moved: shadowed(search, moved, library),
-            ):
-                continue
-            failure = Failure(
-                oracle,
-                node,
-                detail,
-                node.arguments,
-                node.keywords,
-                backends.of(node.library).snapshot(node.output),
-            )
-            found = Found(failure, overrides, 0, label, search)
-            found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
-            if found.severity != "theoretical":
-                search.found[node.site.key()] = found
-                search.note("%s %s at %s: %s" % (found.severity, oracle, node.site, label))
+    points.examine(
+        runner,
+        space,
+        collected,
+        _looked_at(space.inputs, level),
+        lambda: NumpyShadow() if library is None else shadows.beside(library),
+        judgements,
+    )
 
 
-def points(inputs, level):
+def _looked_at(inputs, level):
     """(label, overrides) worth a look, the program's own data first."""
     yield "the program's own data", {}
     double = any(variable.dtype == "float64" for variable in inputs)
@@ -81,21 +52,6 @@ def points(inputs, level):
             yield from candidates._each(
                 free, "plus %g" % factor, lambda v, f=factor: v.own + f * v.scale, 2
             )
-
-
-def shadowed(search, overrides, library):
-    shadow = NumpyShadow() if library is None else shadows.beside(library)
-    search.runs += 1
-    trace = search.program.run(
-        Policy(
-            overrides=overrides,
-            shadow=shadow,
-            stop_after=min(2 * search.horizon, search.far_horizon),
-            backward_limit=None if library is None else 1,
-            time_limit=search.time_limit * 2,
-        )
-    )
-    return trace, shadow
 
 
 def judgements(trace, shadow):

@@ -1,15 +1,11 @@
 """Oracles that compare with a better computation: cancellation, wider floats, stable algorithms."""
 
 import sys
-import time
 
-from . import conditioning, low_precision, oracles
+from . import low_precision, oracles, points
 from ..search import candidates
 from ..steer import registry
-from ..report.findings import Found
 from ..watch import operations
-from ..watch.monitor import Policy
-from ..watch.trace import Failure
 
 # A result is called wrong when it is off by this share of its size, after an operation that made
 # an error at least this much larger than that of its operands, and by more than the tolerance of
@@ -20,47 +16,33 @@ ACCURATE = 1e-5
 ABSOLUTE = 1e-5
 
 
-def examine(search, level):
+def examine(runner, space, collected, level):
     if "torch" not in sys.modules:
         return
     import torch
     from ..backends.torch_backend import TorchBackend
+    from .shadow import Shadow
 
     backend = TorchBackend()
-    points = [("the program's own data", {})]
+    looked_at = [("the program's own data", {})]
     if level >= 1:
-        points += list(candidates.delicate(search.inputs))
+        looked_at += list(candidates.delicate(space.inputs))
     if level >= 2:
-        points += list(candidates.offsets(search.inputs))[:12]
-    for label, overrides in points:
-        if search.over():
-            return
-        trace, shadow = shadowed(search, overrides, torch.float64)
-        if trace.failures or trace.error is not None:
-            continue
-        # Data this small is inside the range but hardly meant: only formulas with a known stable
-        # form are judged on it.
-        small = label.endswith("times 1e-07")
-        for oracle, node, detail in judgements(backend, trace, None if small else shadow):
-            # Those of NumPy are numpy_precision's.
-            if node.library != "torch" or node.site.key() in search.found:
-                continue
-            if oracle == "cancellation" and conditioning.hopeless(
-                search,
-                overrides,
-                (trace, shadow),
-                lambda moved: shadowed(search, moved, torch.float64),
-            ):
-                continue
-            failure = Failure(
-                oracle, node, detail, node.arguments, node.keywords, node.output.detach().clone()
-            )
-            found = Found(failure, overrides, 0, label, search)
-            found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
-            if found.severity != "theoretical":
-                search.found[node.site.key()] = found
-                search.note("%s %s at %s: %s" % (found.severity, oracle, node.site, label))
-    low_precision.examine(search, torch)
+        looked_at += list(candidates.offsets(space.inputs))[:12]
+    points.examine(
+        runner,
+        space,
+        collected,
+        looked_at,
+        lambda: Shadow(torch.float64),
+        # Those of NumPy are numpy_precision's.
+        lambda trace, shadow: (
+            judgement
+            for judgement in judgements(backend, trace, shadow)
+            if judgement[1].library == "torch"
+        ),
+    )
+    low_precision.examine(runner, space, collected, torch)
 
 
 def judgements(backend, trace, shadow):
@@ -90,23 +72,6 @@ def judgements(backend, trace, shadow):
             "%s loses digits: %s at line %d is off by %.2g of its value against float64"
             % (node.name, wrong.name, wrong.site.line, error),
         )
-
-
-def shadowed(search, overrides, dtype):
-    from .shadow import Shadow
-
-    shadow = Shadow(dtype)
-    search.runs += 1
-    trace = search.program.run(
-        Policy(
-            overrides=overrides,
-            shadow=shadow,
-            stop_after=min(2 * search.horizon, search.far_horizon),
-            backward_limit=1,
-            time_limit=search.time_limit * 2,
-        )
-    )
-    return trace, shadow
 
 
 def oracle_of(node):

@@ -11,43 +11,43 @@ from ..search import variations
 from ..watch.monitor import Policy
 
 
-def grouped(ordered, search):
+def grouped(ordered, runner, space):
     """(finding, those of the same cause) pairs of findings in the order of their rank."""
     left = list(ordered)
     groups = []
     while left:
         first = left.pop(0)
-        same = _same_cause(first, left, search)
+        same = _same_cause(first, left, runner, space)
         groups.append((first, same))
         left = [other for other in left if other not in same]
     return groups
 
 
-def _same_cause(first, others, search):
-    alike = [other for other in others if _comparable(first, other, search)]
+def _same_cause(first, others, runner, space):
+    alike = [other for other in others if _comparable(first, other, space)]
     if not alike or first.oracle in ("crash", "hang"):
         return []
-    trace = _trace(first, search)
+    trace = _trace(first, runner)
     failing = set(failure.site.key() for failure in trace.failures)
     later = _downstream(trace, first.failure.site)
-    pattern = _pattern(first, search)
+    pattern = _pattern(first, space)
     return [
         other
         for other in alike
         if _same_size(first, other)
-        or _pattern(other, search) == pattern
+        or _pattern(other, space) == pattern
         and (_alike(first, other) or other.failure.site.key() in later)
         or _alike(first, other)
         and other.failure.site.key() in failing
     ]
 
 
-def _comparable(first, other, search):
+def _comparable(first, other, space):
     """May they have one cause? Seen without a run."""
     return first.oracle == other.oracle and (
         _alike(first, other)
         or _same_size(first, other)
-        or _pattern(first, search) == _pattern(other, search)
+        or _pattern(first, space) == _pattern(other, space)
     )
 
 
@@ -70,10 +70,10 @@ def _same_size(one, other):
     )
 
 
-def _pattern(found, search):
+def _pattern(found, space):
     """How the failing input was made, without the name of the input."""
     words = found.label
-    for variable in search.by_key.values():
+    for variable in space.by_key.values():
         if words.startswith(variable.name + " "):
             words = words[len(variable.name) + 1 :]
     return words, found.level
@@ -89,16 +89,13 @@ def _downstream(trace, site):
     return places
 
 
-def _trace(found, search):
+def _trace(found, runner):
     """A run on the failing input of a finding."""
     policy = Policy(
         overrides=found.overrides,
-        watch_gradients=search.trains,
+        watch_gradients=runner.trains,
         backward_limit=1 if found.level < 4 else None,
-        stop_after=search.far_horizon,
-        time_limit=search.time_limit * 2,
+        stop_after=runner.far_horizon,
+        time_limit=runner.time_limit * 2,
     )
-    search.runs += 1
-    if found.variation is not None:
-        return variations.run_changed(search.program, found.variation, policy)
-    return search.program.run(policy)
+    return runner.run(policy, found.variation)

@@ -19,9 +19,9 @@ _ORDER = {"critical": 0, "high": 1, "medium": 2, "theoretical": 3}
 
 
 class Found:
-    def __init__(self, failure, overrides, level, label, search):
+    def __init__(self, failure, overrides, level, label, space):
         self.failure = failure
-        self.search = search
+        self.space = space
         self.overrides = overrides
         self.label = label
         self.oracle = failure.oracle
@@ -41,10 +41,10 @@ class Found:
         """The lowest level that the final values need."""
         if not self.overrides:
             level = asked if asked in (0, 4) else 0
-            return max(level, 2) if self.search.made_up() else level, 1.0, 0.0
+            return max(level, 2) if self.space.made_up() else level, 1.0, 0.0
         level, ratio, largest = 1, 0.0, 0.0
         for key, value in self.overrides.items():
-            variable = self.search.by_key[key]
+            variable = self.space.by_key[key]
             low, high = variable.inner_range()
             top = float(np.abs(value).max()) if value.size else 0.0
             largest = max(largest, top)
@@ -56,7 +56,7 @@ class Found:
                 level = max(level, 3)
             elif value.size and (float(value.min()) < low or float(value.max()) > high):
                 level = max(level, 2)
-        if self.search.made_up():
+        if self.space.made_up():
             # No caller is known: these are values a caller could pass, not the program's own.
             level = max(level, 2)
         if self.failure.after_steps > 0 and self.oracle != "gradient_nonfinite":
@@ -69,7 +69,7 @@ class Found:
         if self.ratio <= 1e4:
             return "high"
         limit = max(
-            [self.search.by_key[key].limit for key in self.overrides] or [MAXIMUM["float32"]]
+            [self.space.by_key[key].limit for key in self.overrides] or [MAXIMUM["float32"]]
         )
         if self.failure.output is not None:
             # A narrower type than the input's decides: a double cast to float32.
@@ -86,7 +86,7 @@ class Found:
                 self.failure.name,
             )
             return "theoretical"
-        if self.search.made_up() and self.oracle == "nonfinite":
+        if self.space.made_up() and self.oracle == "nonfinite":
             # Nobody says that a function has to take such values; what they make of its results
             # without a word is another matter, see `confirm`.
             self.reason = "only with values of about %.0e, and it shows" % self.largest
@@ -101,22 +101,20 @@ class Found:
 
     # Confirmation ------------------------------------------------------------------------------
 
-    def confirm(self):
+    def confirm(self, runner):
         """Runs the program on with the failing input: does it fail again, and does it show?"""
         shadow = shadows.beside(self.failure.library)
-        search = self.search
-        trace = search.program.run(
+        trace = runner.run(
             Policy(
                 overrides=self.overrides,
-                watch_gradients=search.trains,
+                watch_gradients=runner.trains,
                 backward_limit=1 if self.level < 4 else None,
                 shadow=shadow,
                 real=True,
-                stop_after=search.far_horizon,
-                time_limit=search.time_limit * 2,
+                stop_after=runner.far_horizon,
+                time_limit=runner.time_limit * 2,
             )
         )
-        search.runs += 1
         again = [
             failure
             for failure in trace.failures
@@ -133,7 +131,7 @@ class Found:
         if self.oracle == "nonfinite":
             self._follow(trace)
             if not self.visible or self.hidden_by is not None:
-                self._consequence(trace, shadow)
+                self._consequence(runner, trace, shadow)
             if (
                 self.oracle == "nonfinite"
                 and self.severity == "medium"
@@ -173,9 +171,9 @@ class Found:
             self.severity = "theoretical"
             self.reason = "%s turns it into a finite value again" % absorbed.name
 
-    def _consequence(self, trace, shadow):
+    def _consequence(self, runner, trace, shadow):
         """Covered by a later operation: are the results right all the same?"""
-        wrong = consequence.wrong_result(self.search, self, trace, shadow)
+        wrong = consequence.wrong_result(runner, self, trace, shadow)
         if wrong is None or self.failure.domain and self.hidden_by is None:
             return
         self.also.append(
@@ -225,7 +223,7 @@ class Found:
         failure = self.failure
         changed = {}
         for key, value in self.overrides.items():
-            variable = self.search.by_key[key]
+            variable = self.space.by_key[key]
             difference = value.shape != variable.own.shape or value != variable.own
             changed[variable.name] = {
                 "key": key,
@@ -237,7 +235,7 @@ class Found:
                 "values": [float_text(item) for item in value.ravel()[:8]],
             }
         if self.variation is not None:
-            changed.update(self.variation.entries(self.search))
+            changed.update(self.variation.entries(self.space.inputs))
         return {
             "id": identifier,
             "site": failure.site.as_json(),

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..backends import library as backends
 from ..judge import consequence, numpy_precision, precision, shadows
-from ..search import variations
 from ..judge.array_shadow import ArrayShadow
 from ..watch.monitor import Policy
 from ..judge.numpy_shadow import NumpyShadow
@@ -42,10 +41,11 @@ WRONG_DIGITS = {
 
 
 class FixCheck:
-    def __init__(self, program, baseline, search, findings):
-        self.program = program
-        self.baseline = baseline
-        self.search = search
+    def __init__(self, runner, inputs, findings):
+        self.runner = runner
+        self.program = runner.program
+        self.baseline = runner.baseline
+        self.inputs = inputs
         self.findings = findings  # (identifier, Found) pairs
         self._samples = None  # ordinary inputs, see `_ordinary`
         self.compared = 0  # ordinary inputs that the last fix was right on
@@ -87,7 +87,7 @@ class FixCheck:
         self._samples = []
         generator = np.random.Generator(np.random.PCG64(1))
         began = time.monotonic()
-        variables = [v for v in self.search.inputs if v.own.size]
+        variables = [v for v in self.inputs if v.own.size]
         for number in range(ORDINARY_INPUTS if variables else 0):
             scale = SCALES[number % len(SCALES)]
             overrides = dict(
@@ -110,7 +110,7 @@ class FixCheck:
 
     def _right(self, overrides):
         """The program's results where they agree with a wider computation, else None."""
-        library = next((v.dtype for v in self.search.inputs), None)
+        library = next((v.dtype for v in self.inputs), None)
         if library is None:
             return None
         if self.program.function:
@@ -138,7 +138,7 @@ class FixCheck:
                 shadow=shadow,
                 backward_limit=1,
                 stop_after=self._end(),
-                time_limit=self.search.time_limit * 2,
+                time_limit=self.runner.time_limit * 2,
             )
         )
 
@@ -198,7 +198,7 @@ class FixCheck:
     # Runs --------------------------------------------------------------------------------------
 
     def _own_data(self, found):
-        limit = self.search.time_limit * 4
+        limit = self.runner.time_limit * 4
         own = self.program.run(
             Policy(watch_gradients=True, time_limit=limit, stop_after=self._end())
         )
@@ -258,14 +258,14 @@ class FixCheck:
     def _run(self, found, shadow):
         policy = Policy(
             overrides=found.overrides,
-            watch_gradients=self.search.trains,
+            watch_gradients=self.runner.trains,
             backward_limit=1 if found.level not in (0, 4) else None,
-            time_limit=self.search.time_limit * 4,
+            time_limit=self.runner.time_limit * 4,
             stop_after=self._end(),
             shadow=shadow,
         )
         if found.variation is not None:
-            return variations.run_changed(self.program, found.variation, policy)
+            return found.variation.run(self.program, policy)
         return self.program.run(policy)
 
     def _end(self):

@@ -40,7 +40,7 @@ def script(program, found, folder):
         or "torch" in sys.modules
         and (
             failure.library == "math"
-            or any(info.library == "torch" for info in found.search.baseline.inputs.values())
+            or any(info.library == "torch" for info in found.space.known.values())
         )
     )
     lines.append("import numpy")
@@ -101,7 +101,7 @@ def script(program, found, folder):
         "VALUES = {",
     ]
     for key, value in found.overrides.items():
-        info = found.search.baseline.inputs[key]
+        info = found.space.known[key]
         lines.append("    %r: %s,  # %s" % (key, array_text(value, info), info.name))
     lines.append("}")
     lines += _variation(found.variation)
@@ -135,7 +135,7 @@ def _array_sources():
 
 def _array_facts(backend, found):
     """What the part for JAX and TensorFlow needs to know."""
-    inputs = found.search.baseline.inputs
+    inputs = found.space.known
     own = [
         "    %r: %s," % (key, _literal(inputs[key].value))
         for key in found.overrides

@@ -24,11 +24,11 @@ def _inputs(found):
     if found.variation is not None:
         texts.append(found.variation.label)
     for key, value in list(found.overrides.items())[:3]:
-        variable = found.search.by_key.get(key)
+        variable = found.space.by_key.get(key)
         if variable is not None:
             texts.append("%s: %s" % (variable.name, pattern(value, variable.own)))
     if not texts:
-        return "On ordinary made-up data" if found.search.made_up() else "On the program's own data"
+        return "On ordinary made-up data" if found.space.made_up() else "On the program's own data"
     return "With " + ", ".join(texts)
 
 
@@ -138,9 +138,7 @@ def _effect(found):
 
 def _likelihood(found):
     if found.level == 0:
-        return (
-            "happens on every run" if not found.search.made_up() else "ordinary values are enough"
-        )
+        return "happens on every run" if not found.space.made_up() else "ordinary values are enough"
     if found.level == 4:
         return "after some training steps"
     if found.level == 3:

@@ -18,7 +18,10 @@ from ..report.findings import Found
 from .forking import unforkable
 from ..watch.trace import Failure, Node, Site
 from .program import Program
+from ..search.collected import Collected
 from ..search.loop import Search
+from ..search.runner import Runner
+from ..search.space import Space
 
 
 # Larger inputs are left as they are: candidates are arrays of doubles of the same size.
@@ -59,7 +62,9 @@ class Session:
             soft_assertions.learned().register(functions)
         registry.load(functions)
         self.findings = []
-        self.search = None
+        self.runner = None  # with the space and what was collected, once a search began
+        self.space = None
+        self.collected = None
         self.fixes = None  # made when the first fix is to be checked
         self.baseline = None
         self.checking = 0.0  # seconds spent on running the scripts of findings
@@ -93,7 +98,7 @@ class Session:
         self.run_search()
         self.serve()
         if name is not None:
-            self._done(self.search.runs)
+            self._done(self.runner.runs)
         return self.SEARCHED
 
     def _done(self, runs):
@@ -320,24 +325,26 @@ class Session:
             "oscillation": config["oscillation_threshold"] or 2,
             "mutation_rate": config["mutation_rate"] or 1.0,
         }
-        self.search = Search(self.program, self.baseline, inputs, weights, options, self._note)
+        self.runner = Runner(self.program, self.baseline, left, options["max_runs"])
+        self.space = Space(inputs, weights, self.baseline.inputs)
+        self.collected = Collected(self.runner, self._note)
+        search = Search(self.runner, self.space, self.collected, options)
         self._phase(journals.SEARCH)
-        self.search.own_run()
+        search.own_run()
         self._deaths()
         try:
-            self._all_levels(config)
+            self._all_levels(search, config)
         except KeyboardInterrupt:
             # What was found until then is reported.
             pass
         self._phase(journals.REPORT)
-        ordered = sorted(self.search.found.values(), key=lambda found: found.rank())
-        for found, same in causes.grouped(ordered, self.search):
+        for found, same in causes.grouped(self.collected.ordered(), self.runner, self.space):
             self._report(found, same)
         self.channel.emit(
             "searched",
             seconds=time.perf_counter() - started,
-            runs=self.search.runs,
-            out_of_time=self.search.budget.over(),
+            runs=self.runner.runs,
+            out_of_time=self.runner.budget.over(),
         )
 
     def _deaths(self):
@@ -347,7 +354,7 @@ class Session:
                 death.phase == journals.ARGUMENTS
                 or death.run.kind
                 or death.place is None
-                or any(key not in self.search.by_key for key in death.run.overrides)
+                or any(key not in self.space.by_key for key in death.run.overrides)
             ):
                 continue
             file, line, name, scope = death.place
@@ -357,7 +364,7 @@ class Session:
                 death.run.overrides,
                 1,
                 "a run that ended its process",
-                self.search,
+                self.space,
             )
             found.variation = death.run.change
             if not found.overrides and found.variation is not None:
@@ -365,17 +372,16 @@ class Session:
                 if getattr(getattr(found.variation, "how", None), "count", 1) == 0:
                     found.severity, found.reason = "theoretical", "with an empty input only"
             key = (file, line, name, death.kind)
-            held = self.search.found.get(key)
-            if held is None or found.rank() < held.rank():
-                self.search.found[key] = found
+            self.collected.keep_better(key, found)
 
-    def _all_levels(self, config):
-        self.search.run_levels(self.plan["level"])
-        if not self.search.over() and not config["stop_on_failure"]:
-            precision.examine(self.search, self.plan["level"])
-            numpy_precision.examine(self.search, self.plan["level"])
-        if self.plan["level"] >= 2 and not self.search.over() and not config["stop_on_failure"]:
-            variations.Variations(self).run()
+    def _all_levels(self, search, config):
+        level, where = self.plan["level"], (self.runner, self.space, self.collected)
+        search.run_levels(level)
+        if not self.runner.over() and not config["stop_on_failure"]:
+            precision.examine(*where, level)
+            numpy_precision.examine(*where, level)
+        if level >= 2 and not self.runner.over() and not config["stop_on_failure"]:
+            variations.Variations(*where, self.scalars, bool(self.plan.get("strict"))).run()
 
     def _note(self, text):
         self.channel.emit("note", text=text)
@@ -469,7 +475,7 @@ class Session:
 
     def _check(self, command):
         """Runs the program with a changed source on the failing and on its own input."""
-        if self.search is None:
+        if self.runner is None:
             self.channel.emit(
                 "checked",
                 finding=command["finding"],
@@ -479,7 +485,7 @@ class Session:
             )
             return
         if self.fixes is None:
-            self.fixes = FixCheck(self.program, self.baseline, self.search, self.findings)
+            self.fixes = FixCheck(self.runner, self.space.inputs, self.findings)
         passed, reason = self.fixes.judge(
             command["finding"], os.path.abspath(command["file"]), command["source"]
         )

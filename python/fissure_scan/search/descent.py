@@ -16,39 +16,45 @@ ROUNDS = 3
 CLOSING = 40
 
 
-def climb(search, level):
+class Habits:
+    """How long a ladder is followed without getting nearer, and how many slopes are measured."""
+
+    def __init__(self, patience, share):
+        self.patience = patience
+        self.share = share
+
+
+def climb(attempts, inputs, level, seconds, habits):
     """Tries every open site that gradients do not reach."""
-    sites = search.open_sites()
+    sites = attempts.open_sites()
     free = [
         v
-        for v in search.inputs
+        for v in inputs
         if v.own.size and (level == 2 and v.unbounded() or v.inner_range()[0] < v.inner_range()[1])
     ]
     if not free or not sites:
         return
-    aims = search.aims(sites)
-    share = search.options["timeout"] / max(4, len(sites))
+    aims = attempts.aims(sites)
     for site in sites:
         answers = aims.get(site, [])
         if not answers or any(gradients for _, _, gradients in answers):
             continue
-        search.site_deadline = search.budget.left() - share
+        attempts.give_site(seconds / max(4, len(sites)))
         for label in dict.fromkeys(label for label, _, _ in answers):
-            descent = Descent(search, site, label, free, level, set(sites))
-            if search.closed(site) or not descent.run(answers):
+            descent = Descent(attempts, site, label, free, level, set(sites), habits)
+            if attempts.collected.closed(site) or not descent.run(answers):
                 break
 
 
 class Descent:
-    def __init__(self, search, site, label, variables, level, sites):
-        self.search = search
+    def __init__(self, attempts, site, label, variables, level, sites, habits):
+        self.attempts = attempts
         self.site = site
         self.sites = sites  # all that are steered: one run measures them all
         self.label = label
         self.variables = variables
         self.level = level
-        self.patience = search.options["oscillation"]
-        self.share = search.options["mutation_rate"]
+        self.habits = habits
         self.generator = np.random.Generator(np.random.PCG64(0))
 
     def run(self, answers):
@@ -74,21 +80,21 @@ class Descent:
 
     def measure(self, point):
         """The distance at a point; None when it failed there or the site was not reached."""
-        self.search.attempt(
+        self.attempts.attempt(
             "%s by direction search for %s" % (self.label, self.site.function),
             point,
             self.level,
             self.sites,
         )
-        if self.search.closed(self.site):
+        if self._closed():
             return None
-        return _nearest(self.search.aimed.get(self.site, []), self.label)
+        return _nearest(self.attempts.aimed.get(self.site, []), self.label)
 
     def _over(self):
-        search = self.search
-        return (
-            search.over() or search.closed(self.site) or search.budget.left() < search.site_deadline
-        )
+        return self._closed() or self.attempts.site_over()
+
+    def _closed(self):
+        return self.attempts.collected.closed(self.site)
 
     def _depends(self, point, distance):
         """Two moves of everything at once: a distance that stays the same depends on no input."""
@@ -112,7 +118,7 @@ class Descent:
             for mask in self._groups(v):
                 if self._over():
                     return None
-                if self.generator.random() > self.share:
+                if self.generator.random() > self.habits.share:
                     continue
                 small = 1e-3 * self._width(v)
                 for signed in (small, -small):
@@ -167,7 +173,7 @@ class Descent:
                     best, nearest, refused = moved, reached, 0
                     continue
                 refused += 1
-                if refused >= self.patience:
+                if refused >= self.habits.patience:
                     break
         return best, nearest
 

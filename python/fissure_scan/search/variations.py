@@ -9,7 +9,6 @@ whatever the user named with `--input` can be anything that is allowed, so those
 import ast
 import inspect
 import textwrap
-import time
 
 from . import candidates, resize
 from ..run import constants
@@ -30,11 +29,21 @@ class Change:
     def remove(self, program):
         raise NotImplementedError
 
+    def run(self, program, policy):
+        """One run under the change."""
+        self.apply(program)
+        program.change = self
+        try:
+            return program.run(policy)
+        finally:
+            program.change = None
+            self.remove(program)
+
     def cut(self, value):
         """An array of the program's own data as it is under the change."""
         return value
 
-    def entries(self, search):
+    def entries(self, inputs):
         """(name, changed input) pairs of the report."""
         return []
 
@@ -47,7 +56,7 @@ class NumberChange(Change):
         self.value = value
         self.label = "%s = %r" % (scalar.name, value)
 
-    def entries(self, search):
+    def entries(self, inputs):
         value = float_text(self.value)
         return [
             (
@@ -97,7 +106,7 @@ class Mode:
 class ModeChange(ArgumentChange):
     """A flag or a choice of a target function is another one."""
 
-    def entries(self, search):
+    def entries(self, inputs):
         return []
 
 
@@ -114,11 +123,19 @@ class SizeChange(Change):
     def remove(self, program):
         program.settings.resize = None
 
+    def run(self, program, policy):
+        # What the own run told of the inputs is not true of other sizes.
+        infos, program.settings.infos = program.settings.infos, {}
+        try:
+            return Change.run(self, program, policy)
+        finally:
+            program.settings.infos = infos
+
     def cut(self, value):
         return self.how.cut(value)
 
-    def entries(self, search):
-        for variable in search.inputs:
+    def entries(self, inputs):
+        for variable in inputs:
             cut = self.cut(variable.own)
             if cut.shape != variable.own.shape:
                 yield (
@@ -150,38 +167,39 @@ class AutocastChange(Change):
 
 
 class Variations:
-    def __init__(self, session):
-        self.search = session.search
-        self.program = session.program
-        self.baseline = session.baseline
-        self.scalars = session.scalars
+    def __init__(self, runner, space, collected, scalars, exhaustive):
+        self.runner = runner
+        self.space = space
+        self.collected = collected
+        self.scalars = scalars
+        self.exhaustive = exhaustive
 
     def run(self):
         self._sizes()
         for scalar in self.scalars:
             make = ArgumentChange if scalar.key.startswith("argument") else ConstantChange
             # What a script sets itself gives notes only: few of them are enough.
-            most = None if scalar.counted or self.search.options["exhaustive"] else 2
+            most = None if scalar.counted or self.exhaustive else 2
             for value in scalar.trials()[:most]:
-                if self.search.over():
+                if self.runner.over():
                     return
                 self._number(scalar, make(scalar, value))
-        if self.program.function:
+        if self.runner.program.function:
             self._modes()
 
     # Flags and choices ---------------------------------------------------------------------------
 
     def _modes(self):
         """Every other flag and choice, on the own data and on the inputs a tester would try."""
-        for mode, value in modes(self.program):
-            if self.search.over():
+        for mode, value in modes(self.runner.program):
+            if self.runner.over():
                 return
             change = ModeChange(mode, value)
             if self._try(change, {}) is None:
                 continue
-            points = [("own data", {})] + list(candidates.inner(self.search.inputs))[:_MODE_POINTS]
+            points = [("own data", {})] + list(candidates.inner(self.space.inputs))[:_MODE_POINTS]
             for label, overrides in points:
-                if self.search.over():
+                if self.runner.over():
                     return
                 for found in self._failures(change, overrides):
                     found.label = "%s, %s" % (change.label, label)
@@ -196,7 +214,7 @@ class Variations:
             # What a protective constant protects from are zeros.
             points += [
                 overrides
-                for label, overrides in candidates.inner(self.search.inputs)
+                for label, overrides in candidates.inner(self.space.inputs)
                 if label in ("zero", "lowest")
             ]
         allowed = scalar.allows(change.value)
@@ -222,11 +240,11 @@ class Variations:
     def _sizes(self):
         infos = [
             info
-            for info in self.baseline.inputs.values()
+            for info in self.runner.baseline.inputs.values()
             if info.kind != "weight" and info.value is not None
         ]
         # A size counts as an input where the data come from outside the script's own lines.
-        outside = self.baseline.short_batches or any(
+        outside = self.runner.baseline.short_batches or any(
             info.kind in ("parameter", "batch")
             or info.kind == "entering"
             and not info.frozen
@@ -234,7 +252,7 @@ class Variations:
             for info in infos
         )
         for how in resize.variants([tuple(info.shape()) for info in infos]):
-            if self.search.over():
+            if self.runner.over():
                 return
             for found in self._failures(SizeChange(how), {}):
                 found.severity = "high" if outside else "theoretical"
@@ -249,9 +267,8 @@ class Variations:
 
     def _failures(self, change, overrides):
         """New failures under a change, seen twice; they are entered as found."""
-        search = self.search
         failures = self._try(change, overrides)
-        fresh = [failure for failure in failures if failure.site.key() not in search.found]
+        fresh = [failure for failure in failures if failure.site.key() not in self.collected]
         if not fresh:
             return
         again = set(
@@ -259,28 +276,26 @@ class Variations:
         )
         for failure in fresh:
             key = failure.site.key()
-            if key in search.found or (key, failure.oracle) not in again:
+            if key in self.collected or (key, failure.oracle) not in again:
                 continue
-            found = Found(failure, overrides, 0, change.label, search)
+            found = Found(failure, overrides, 0, change.label, self.space)
             found.level, found.variation = 2, change
-            found.elapsed = time.perf_counter() - search.budget.started - search.shrinking
-            search.found[key] = found
+            found.elapsed = self.collected.elapsed()
+            self.collected.keep(key, found)
             yield found
 
     def _try(self, change, overrides):
-        search = self.search
-        trace = run_changed(
-            self.program,
-            change,
+        runner = self.runner
+        trace = runner.run(
             Policy(
                 overrides=overrides,
-                watch_gradients=search.trains,
-                stop_after=search.far_horizon,
+                watch_gradients=runner.trains,
+                stop_after=runner.far_horizon,
                 backward_limit=1,
-                time_limit=search.time_limit,
+                time_limit=runner.time_limit,
             ),
+            change,
         )
-        search.runs += 1
         if (
             trace.error is not None
             and trace.error[0] in _REFUSALS
@@ -293,21 +308,6 @@ class Variations:
             for failure in trace.failures
             if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"
         ]
-
-
-def run_changed(program, change, policy):
-    """One run under a change."""
-    infos = program.settings.infos
-    if isinstance(change, SizeChange):
-        program.settings.infos = {}
-    change.apply(program)
-    program.change = change
-    try:
-        return program.run(policy)
-    finally:
-        program.change = None
-        change.remove(program)
-        program.settings.infos = infos
 
 
 # Special inputs that are tried under each flag and choice.

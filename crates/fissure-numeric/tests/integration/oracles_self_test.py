@@ -17,7 +17,8 @@ from fissure_scan.steer import registry
 from fissure_scan.report.findings import Found
 from fissure_scan.watch.monitor import Policy
 from fissure_scan.run.program import Program
-from fissure_scan.search.loop import Search
+from fissure_scan.search.runner import Runner
+from fissure_scan.search.space import Space
 from fissure_scan.judge.shadow import Shadow
 from fissure_scan.backends.torch_backend import TorchBackend
 from fissure_scan.watch.trace import Node, Site
@@ -27,15 +28,6 @@ with open(sys.argv[2], encoding="utf-8") as handle:
 BACKEND = TorchBackend()
 FOLDER = tempfile.mkdtemp()
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
-OPTIONS = {
-    "timeout": 10,
-    "exhaustive": False,
-    "stop_on_failure": False,
-    "max_runs": None,
-    "gradient": True,
-    "oscillation": 2,
-    "mutation_rate": 1.0,
-}
 
 
 def run(text, shadow=None):
@@ -58,10 +50,11 @@ def fires(text, name):
 
 def hidden(text):
     program, trace = run(text)
-    search = Search(program, trace, [], [], OPTIONS, lambda line: None)
+    runner = Runner(program, trace, 10, None)
+    space = Space([], [], trace.inputs)
     for failure in trace.failures:
-        found = Found(failure, {}, 0, "", search)
-        assert found.confirm()
+        found = Found(failure, {}, 0, "", space)
+        assert found.confirm(runner)
         if found.oracle == "hidden_nonfinite":
             return True
     return False

@@ -1,0 +1,53 @@
+"""Runs beside wider computations on inputs worth a look, and what lost its digits there."""
+
+from ..backends import library as backends
+from ..report.findings import Found
+from ..watch.monitor import Policy
+from ..watch.trace import Failure
+from . import conditioning
+
+
+def examine(runner, space, collected, points, shadow_of, judgements):
+    """`points` are (label, overrides); `shadow_of()` makes what computes beside a run and
+    `judgements(trace, shadow)` gives (oracle, operation, detail)."""
+
+    def again(overrides):
+        shadow = shadow_of()
+        return shadowed(runner, overrides, shadow), shadow
+
+    for label, overrides in points:
+        if runner.over():
+            return
+        trace, shadow = again(overrides)
+        if trace.failures or trace.error is not None:
+            continue
+        # Data this small is inside the range but hardly meant: only formulas with a known stable
+        # form are judged on it.
+        small = "times 1e-" in label
+        for oracle, node, detail in judgements(trace, None if small else shadow):
+            if node.site.key() in collected:
+                continue
+            if oracle == "cancellation" and conditioning.hopeless(
+                space.inputs, overrides, (trace, shadow), again
+            ):
+                continue
+            output = backends.of(node.library).snapshot(node.output)
+            failure = Failure(oracle, node, detail, node.arguments, node.keywords, output)
+            found = Found(failure, overrides, 0, label, space)
+            found.elapsed = collected.elapsed()
+            if found.severity != "theoretical":
+                collected.keep(node.site.key(), found)
+                collected.tell(found, node.site)
+
+
+def shadowed(runner, overrides, shadow):
+    """One run with a computation beside it."""
+    return runner.run(
+        Policy(
+            overrides=overrides,
+            shadow=shadow,
+            stop_after=min(2 * runner.horizon, runner.far_horizon),
+            backward_limit=1,
+            time_limit=runner.time_limit * 2,
+        )
+    )
