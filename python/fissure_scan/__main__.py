@@ -1,5 +1,6 @@
 """`python start.py PLAN DESCRIPTOR`: one scan, told through an inherited socket."""
 
+import importlib
 import json
 import os
 import sys
@@ -8,6 +9,8 @@ import time
 from .run.events import Channel, interrupt_once
 
 
+# While the folder of the runtime is on the path: the program's own takes its place.
+importlib.import_module("fissure_worker.dtypes")
 # Importing counts: the time of a scan is the whole command's.
 STARTED = time.monotonic()
 # Seconds that are left for runs however long importing took.

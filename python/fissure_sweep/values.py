@@ -4,19 +4,15 @@ import math
 
 import numpy
 
+from fissure_worker import dtypes
+
 #: Bits of the mantissa, smallest exponent of a normal number.
 FORMATS = {
-    "float16": (10, -14),
-    "bfloat16": (7, -126),
-    "float32": (23, -126),
-    "float64": (52, -1022),
+    name: (-int(math.log2(dtype.epsilon)), int(math.log2(dtype.smallest)))
+    for name, dtype in dtypes.INEXACT.items()
+    if name in ("float16", "bfloat16", "float32", "float64")
 }
-LARGEST = {
-    "float16": 65504.0,
-    "bfloat16": 3.3895313892515355e38,
-    "float32": 3.4028234663852886e38,
-    "float64": 1.7976931348623157e308,
-}
+LARGEST = {name: dtypes.INEXACT[name].largest for name in FORMATS}
 #: Neighbours on each side of a special point.
 WINDOW = 64
 #: Where branches of usual algorithms lie, beside powers of two and multiples of pi / 2.

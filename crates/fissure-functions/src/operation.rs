@@ -45,10 +45,16 @@ pub enum Role {
     Picks,
     /// Combines its operands element by element.
     Arithmetic,
+    /// NumPy has the same function of one operand, element by element.
+    #[serde(rename = "in NumPy")]
+    InNumpy,
+    /// On a GPU autocast of torch computes it in float32.
+    #[serde(rename = "wide on a GPU")]
+    WideOnGpu,
 }
 
 impl Role {
-    pub const ALL: [Role; 17] = [
+    pub const ALL: [Role; 19] = [
         Role::Reshapes,
         Role::Moves,
         Role::Averages,
@@ -66,6 +72,8 @@ impl Role {
         Role::SquaresInside,
         Role::Picks,
         Role::Arithmetic,
+        Role::InNumpy,
+        Role::WideOnGpu,
     ];
 }
 
@@ -234,6 +242,8 @@ mod tests {
         (Role::SquaresInside, "var", "square"),
         (Role::Picks, "permutation", "randint"),
         (Role::Arithmetic, "mul", "matmul"),
+        (Role::InNumpy, "log", "logit"),
+        (Role::WideOnGpu, "exp", "exp2"),
     ];
 
     #[test]

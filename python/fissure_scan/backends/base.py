@@ -6,24 +6,17 @@ suite (`tests/integration/backend_conformance.py` of fissure-numeric) states wha
 """
 
 import numpy as np
+from fissure_worker import dtypes
 
 # The originals: while the program runs, NumPy's own names lead to the traced sources.
 _asarray, _array = np.asarray, np.array
 
-EPSILONS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
-MAXIMUM = {
-    "float16": 65504.0,
-    "bfloat16": 3.3895313892515355e38,
-    "float32": 3.4028234663852886e38,
-    "float64": 1.7976931348623157e308,
-}
-SMALLEST_NORMAL = {
-    "float16": 2.0**-14,
-    "bfloat16": 2.0**-126,
-    "float32": 2.0**-126,
-    "float64": 2.0**-1022,
-}
-INTEGERS = {"int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"}
+_FLOATS = dict(
+    (name, dtypes.INEXACT[name]) for name in ("float16", "bfloat16", "float32", "float64")
+)
+EPSILONS = dict((name, dtype.epsilon) for name, dtype in _FLOATS.items())
+MAXIMUM = dict((name, dtype.largest) for name, dtype in _FLOATS.items())
+SMALLEST_NORMAL = dict((name, dtype.smallest) for name, dtype in _FLOATS.items())
 
 
 class Backend:
@@ -146,7 +139,7 @@ class Backend:
     def integer_limits(self, value):
         """(smallest, largest) of an array of integers; None for everything else."""
         name = self.dtype_name(value) if hasattr(value, "dtype") else ""
-        if name not in INTEGERS:
+        if name not in dtypes.INTEGERS:
             return None
         info = np.iinfo(name)
         return int(info.min), int(info.max)

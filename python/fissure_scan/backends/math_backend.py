@@ -64,7 +64,7 @@ BACKEND = MathBackend()
 def install(patches, monitor):
     """Watches the functions of plain numbers that the table of functions knows."""
     for name, original in sorted(vars(math).items()):
-        if callable(original) and (registry.known(name) or operations.listed(name)):
+        if callable(original) and (registry.known(name) or operations.has(name, "magnitude")):
             patches.set(math, name, _watched(original, name, monitor))
 
 

@@ -11,56 +11,10 @@ import ast
 
 from . import oracles, points
 from ..report.findings import Found
+from ..watch import operations
 from ..watch.monitor import Policy
 from ..watch.trace import Failure
 from ..search.variations import AutocastChange
-
-# On a GPU autocast runs these in float32; the CPU's list is another one.
-_FLOAT32_ON_GPU = {
-    "exp",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "pow",
-    "rsqrt",
-    "reciprocal",
-    "softmax",
-    "log_softmax",
-    "softplus",
-    "sum",
-    "prod",
-    "cumsum",
-    "cumprod",
-    "norm",
-    "normalize",
-    "dist",
-    "cdist",
-    "cosine_similarity",
-    "layer_norm",
-    "group_norm",
-    "sinh",
-    "cosh",
-    "tan",
-    "acos",
-    "asin",
-    "erfinv",
-    "mse_loss",
-    "l1_loss",
-    "smooth_l1_loss",
-    "cross_entropy",
-    "nll_loss",
-    "kl_div",
-    "poisson_nll_loss",
-    "binary_cross_entropy_with_logits",
-    "cosine_embedding_loss",
-    "logsumexp",
-    "mean",
-    "var",
-    "std",
-    "square",
-}
 
 
 class Asked:
@@ -167,7 +121,7 @@ def _autocast(runner, space, collected, device, name, asked):
             or failure.site.key() in collected
         ):
             continue
-        if asked and device == "cuda" and failure.name in _FLOAT32_ON_GPU:
+        if asked and device == "cuda" and operations.has(failure.name, "wide on a GPU"):
             continue
         failure.oracle = "low_precision"
         failure.detail += " under autocast to %s" % name

@@ -11,9 +11,9 @@ from ..backends import library as backends
 from ..search import candidates
 from .numpy_shadow import WIDER_THAN_DOUBLE, NumpyShadow
 
-# Operands this accurate are not to blame, per item size of their type.
-_SIZES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
-_ACCURATE = {2: 1e-2, 4: 1e-5, 8: 1e-13}
+# Operands this accurate are not to blame, by their type.
+_DOUBLE = 1e-13
+_ACCURATE = {"float16": 1e-2, "bfloat16": 1e-2, "float32": 1e-5, "float64": _DOUBLE}
 
 
 def examine(runner, space, collected, level):
@@ -60,14 +60,18 @@ def judgements(trace, shadow):
         yield pattern
     if shadow is None:
         return
-    sizes = [
-        _SIZES.get(backends.of(node.library).dtype_name(node.output), 8)
-        for node in trace.nodes
-        if backends.of(node.library).is_float(node.output)
-    ]
-    if not sizes or min(sizes) >= 8 and not (isinstance(shadow, NumpyShadow) and WIDER_THAN_DOUBLE):
+    loosest = max(
+        [
+            _ACCURATE.get(backends.of(node.library).dtype_name(node.output), _DOUBLE)
+            for node in trace.nodes
+            if backends.of(node.library).is_float(node.output)
+        ]
+        or [0.0]
+    )
+    wider = _DOUBLE if isinstance(shadow, NumpyShadow) and WIDER_THAN_DOUBLE else 2 * _DOUBLE
+    if loosest < wider:
         return
-    blamed = precision.cancellation(trace, shadow, _ACCURATE.get(min(sizes), 1e-13))
+    blamed = precision.cancellation(trace, shadow, loosest)
     if blamed is not None:
         node, wrong, error = blamed
         yield (

@@ -6,6 +6,9 @@ hidden values, shadows) or a composite (patterns.py) and live beside the machine
 
 import math
 
+import numpy
+from fissure_worker import dtypes
+
 from ..steer import registry, soft_assertions
 from ..watch import operations
 from ..watch.monitor_tools import has_nonfinite_scalar
@@ -98,20 +101,13 @@ def finite_when_wider(backend, node):
     return wide is not None and backend.finite(wide)
 
 
-TOLERANCE = {
-    "float16": (1e-3, 1e-5),
-    "bfloat16": (1.6e-2, 1e-5),
-    "float32": (1.3e-6, 1e-5),
-    "float64": (1e-7, 1e-7),
-}
-
-
 def disagreement(value, reference, dtype_name, factor=1.0):
     """Values against a reference (lists of floats): a text when they differ beyond tolerance.
 
     Positions of NaN and infinities are compared exactly, then the values.
     """
-    relative, absolute = TOLERANCE.get(dtype_name, (1e-6, 1e-5))
+    known = dtypes.INEXACT.get(dtype_name)
+    relative, absolute = (1e-6, 1e-5) if known is None else known.tolerance
     worst = 0.0
     text = None
     for got, wanted in zip(value, reference):
@@ -128,37 +124,10 @@ def disagreement(value, reference, dtype_name, factor=1.0):
     return text
 
 
-# Elementwise functions under the same mathematics in NumPy.
-_IN_NUMPY = {
-    "exp": "exp",
-    "log": "log",
-    "log2": "log2",
-    "log10": "log10",
-    "log1p": "log1p",
-    "expm1": "expm1",
-    "sqrt": "sqrt",
-    "sin": "sin",
-    "cos": "cos",
-    "tan": "tan",
-    "tanh": "tanh",
-    "sinh": "sinh",
-    "cosh": "cosh",
-    "acos": "arccos",
-    "asin": "arcsin",
-    "atan": "arctan",
-    "abs": "abs",
-    "square": "square",
-    "exp2": "exp2",
-    "reciprocal": "reciprocal",
-    "acosh": "arccosh",
-    "atanh": "arctanh",
-}
-
-
 def other_framework(backend, node):
     """The same elementwise function of NumPy on the same operand disagrees."""
-    name = _IN_NUMPY.get(node.name)
-    if name is None or node.library != "torch" or len(node.operands) != 1 or node.keywords:
+    function = operations.in_numpy(node.name)
+    if function is None or node.library != "torch" or len(node.operands) != 1 or node.keywords:
         return None
     if (
         not backend.is_float(node.operands[0])
@@ -167,11 +136,9 @@ def other_framework(backend, node):
         or backend.dtype_name(node.output) not in ("float32", "float64")
     ):
         return None
-    import numpy
-
     operand = node.operands[0].detach().reshape(-1)[:512].cpu().numpy()
     with numpy.errstate(all="ignore"):
-        reference = getattr(numpy, name)(operand)
+        reference = function(operand)
     got = node.output.detach().reshape(-1)[:512].cpu().numpy()
     text = disagreement(got.tolist(), reference.tolist(), backend.dtype_name(node.output), 8.0)
     return None if text is None else "%s: %s in NumPy" % (node.name, text)

@@ -7,6 +7,8 @@ and `x.__rtruediv__(y)` are all `div`. Names are matched exactly, never by a par
 import json
 import os
 
+import numpy
+
 _FOLDER = os.path.dirname(os.path.abspath(__file__))
 #: Written beside the package by the scan that unpacks it.
 _UNPACKED = os.path.join(_FOLDER, "../operations.json")
@@ -62,9 +64,14 @@ def called(told, library="names"):
     return TABLE.called(told, library) or told
 
 
-def listed(name):
-    """Is there a row of it?"""
-    return name in TABLE.rows
+def in_numpy(name):
+    """NumPy's function of one operand that computes the same, element by element; else None."""
+    if not has(name, "in NumPy"):
+        return None
+    for told in [name] + TABLE.rows[name].get("names", []):
+        if hasattr(numpy, told):
+            return getattr(numpy, told)
+    return None
 
 
 def has(name, word):
