@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fissure_execute::{Batch, Event, Pool, Spares};
-use fissure_model::{Api, ConcreteInput, Execution, Finding, Intent, OutcomeKind, Spec};
+use fissure_model::{Api, ConcreteInput, Execution, Finding, Intent, Oracle, OutcomeKind, Spec};
 use fissure_solve::Checker;
 use fissure_triage::{Documented, Failure, ShrinkBudget, explain, shrink};
 
@@ -232,7 +232,11 @@ pub fn shrink_finding(
         return Err("what the documentation says of this input, it says of no other".to_owned());
     }
     let api = Arc::new(finding.api.clone());
-    let oracles: Arc<[String]> = failure.oracle().map(str::to_owned).into_iter().collect();
+    let oracles: Arc<[String]> = failure
+        .oracle()
+        .map(|it| it.to_string())
+        .into_iter()
+        .collect();
     let check_nan = finding.verdict.kind == OutcomeKind::Nan;
     let mut run = |inputs: &[ConcreteInput]| {
         if stop.load(Ordering::Relaxed) {
@@ -286,7 +290,7 @@ fn also_by(
     api: &Arc<Api>,
     finding: &Finding,
     oracles: &Arc<[String]>,
-) -> Vec<(String, String)> {
+) -> Vec<(Oracle, String)> {
     if finding.verdict.kind != OutcomeKind::WrongResult || oracles.is_empty() {
         return Vec::new();
     }
@@ -299,7 +303,7 @@ fn also_by(
     );
     let own = (&finding.verdict.oracle, &finding.verdict.detail);
     let reports = ran.iter().flat_map(|execution| &execution.reports);
-    let mut found: Vec<(String, String)> = reports
+    let mut found: Vec<(Oracle, String)> = reports
         .filter(|report| (&report.oracle, &report.detail) != own)
         .map(|report| (report.oracle.clone(), report.detail.clone()))
         .collect();

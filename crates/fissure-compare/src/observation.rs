@@ -109,7 +109,10 @@ pub(crate) struct Longer {
 
 /// What one of the modules said of an execution; `None` when it did not come to it.
 pub(crate) fn answer<T: DeserializeOwned>(execution: &Execution, module: &str) -> Option<T> {
-    let report = execution.reports.iter().find(|it| it.oracle == module)?;
+    let report = execution
+        .reports
+        .iter()
+        .find(|it| it.oracle.as_str() == module)?;
     serde_json::from_str(&report.observed).ok()
 }
 

@@ -136,6 +136,8 @@ pub struct Operations {
     unwatched: BTreeMap<String, Vec<String>>,
     /// By library: hands a value on as it is.
     same: BTreeMap<String, Vec<String>>,
+    /// By module, or class: the functions of it that are watched, where not all are.
+    pub(crate) watched: BTreeMap<String, Vec<String>>,
     /// `modules`: their functions give data.
     pub(crate) data: BTreeMap<String, Vec<String>>,
 }
@@ -212,6 +214,7 @@ impl Operations {
         serde_json::json!({
             "operation": self.rows,
             "unwatched": self.unwatched,
+            "watched": self.watched,
             "same": self.same,
             "data": self.data,
         })
@@ -224,7 +227,7 @@ mod tests {
     use crate::functions;
 
     /// One operation that has the property, and one that looks like it and has not.
-    const EXAMPLES: [(Role, &str, &str); 17] = [
+    const EXAMPLES: [(Role, &str, &str); 19] = [
         (Role::Reshapes, "unsqueeze", "gather"),
         (Role::Moves, "gather", "scatter"),
         (Role::Averages, "mean", "sum"),

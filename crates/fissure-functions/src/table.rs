@@ -45,6 +45,8 @@ struct File {
     #[serde(default)]
     unwatched: BTreeMap<String, Vec<String>>,
     #[serde(default)]
+    watched: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
     same: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     data: BTreeMap<String, Vec<String>>,
@@ -96,6 +98,7 @@ impl Table {
             table.objects.extend(read.object);
             let added = (table.operations).add(read.operation, read.unwatched, read.same);
             added.map_err(|(function, problem)| TableError::Invalid { function, problem })?;
+            table.operations.watched.extend(read.watched);
             table.operations.data.extend(read.data);
         }
         table.check_unstable()?;

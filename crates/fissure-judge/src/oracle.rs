@@ -14,7 +14,7 @@ pub(crate) mod unexpected_exit;
 
 use std::sync::LazyLock;
 
-use fissure_model::Confidence;
+use fissure_model::{Confidence, Oracle};
 
 /// One oracle as a user gets to see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +67,9 @@ impl Tier {
 }
 
 macro_rules! outcome {
-    ($name:literal, $confidence:ident, $file:literal) => {
+    ($oracle:ident, $confidence:ident, $file:literal) => {
         outcome_info(
-            $name,
+            &Oracle::$oracle,
             Confidence::$confidence,
             include_str!(concat!("oracle/", $file)),
         )
@@ -77,9 +77,9 @@ macro_rules! outcome {
 }
 
 macro_rules! comparing {
-    ($name:literal, $confidence:ident, $tier:ident, $file:literal) => {
+    ($oracle:ident, $confidence:ident, $tier:ident, $file:literal) => {
         comparing_info(
-            $name,
+            &Oracle::$oracle,
             Confidence::$confidence,
             Tier::$tier,
             include_str!(concat!("../../../python/fissure_worker/oracles/", $file)),
@@ -91,37 +91,37 @@ macro_rules! comparing {
 pub fn oracles() -> &'static [OracleInfo] {
     static ORACLES: LazyLock<Vec<OracleInfo>> = LazyLock::new(|| {
         vec![
-            outcome!("fatal-signal", Crash, "fatal_signal.rs"),
-            outcome!("corruption", Crash, "corruption.rs"),
-            outcome!("internal-error", InternalError, "internal_error.rs"),
-            outcome!("unexpected-exit", Contract, "unexpected_exit.rs"),
-            outcome!("fatal-exception", Contract, "fatal_exception.rs"),
-            comparing!("contract", Contract, Cheap, "contract.py"),
-            comparing!("forms", Contract, Default, "forms.py"),
-            comparing!("meta", Contract, Default, "meta.py"),
-            comparing!("determinism", Contract, Default, "determinism.py"),
-            comparing!("uninitialised", Contract, Cheap, "uninitialised.py"),
-            comparing!("guard", Contract, Default, "guard.py"),
-            comparing!("own-property", Contract, OptIn, "own_property.py"),
-            comparing!("nan", Numeric, Cheap, "nan.py"),
-            comparing!("placement", Numeric, Cheap, "placement.py"),
-            comparing!("reference64", Numeric, Cheap, "reference64.py"),
-            comparing!("layout", Numeric, Default, "layout.py"),
-            comparing!("kernel-path", Numeric, Default, "kernel_path.py"),
-            comparing!("gradient", Numeric, Dear, "gradient.py"),
-            comparing!("derivatives", Numeric, Dear, "derivatives.py"),
-            comparing!("reference", Numeric, Cheap, "reference.py"),
-            comparing!("own-reference", Numeric, OptIn, "own_reference.py"),
-            comparing!("device", Numeric, Default, "device.py"),
-            comparing!("compile", Numeric, OptIn, "compile.py"),
-            comparing!("jit", Numeric, OptIn, "jit.py"),
-            comparing!("memory-growth", Performance, Dear, "memory_growth.py"),
-            comparing!("performance", Performance, Dear, "performance.py"),
-            outcome!("hang", Performance, "hang.rs"),
-            outcome!("memory", Performance, "memory.rs"),
-            outcome!("acceptance", Documentation, "acceptance.rs"),
-            outcome!("rejection", Documentation, "rejection.rs"),
-            outcome!("message", Documentation, "message.rs"),
+            outcome!(FatalSignal, Crash, "fatal_signal.rs"),
+            outcome!(Corruption, Crash, "corruption.rs"),
+            outcome!(InternalError, InternalError, "internal_error.rs"),
+            outcome!(UnexpectedExit, Contract, "unexpected_exit.rs"),
+            outcome!(FatalException, Contract, "fatal_exception.rs"),
+            comparing!(Contract, Contract, Cheap, "contract.py"),
+            comparing!(Forms, Contract, Default, "forms.py"),
+            comparing!(Meta, Contract, Default, "meta.py"),
+            comparing!(Determinism, Contract, Default, "determinism.py"),
+            comparing!(Uninitialised, Contract, Cheap, "uninitialised.py"),
+            comparing!(Guard, Contract, Default, "guard.py"),
+            comparing!(OwnProperty, Contract, OptIn, "own_property.py"),
+            comparing!(Nan, Numeric, Cheap, "nan.py"),
+            comparing!(Placement, Numeric, Cheap, "placement.py"),
+            comparing!(Reference64, Numeric, Cheap, "reference64.py"),
+            comparing!(Layout, Numeric, Default, "layout.py"),
+            comparing!(KernelPath, Numeric, Default, "kernel_path.py"),
+            comparing!(Gradient, Numeric, Dear, "gradient.py"),
+            comparing!(Derivatives, Numeric, Dear, "derivatives.py"),
+            comparing!(Reference, Numeric, Cheap, "reference.py"),
+            comparing!(OwnReference, Numeric, OptIn, "own_reference.py"),
+            comparing!(Device, Numeric, Default, "device.py"),
+            comparing!(Compile, Numeric, OptIn, "compile.py"),
+            comparing!(Jit, Numeric, OptIn, "jit.py"),
+            comparing!(MemoryGrowth, Performance, Dear, "memory_growth.py"),
+            comparing!(Performance, Performance, Dear, "performance.py"),
+            outcome!(Hang, Performance, "hang.rs"),
+            outcome!(Memory, Performance, "memory.rs"),
+            outcome!(Acceptance, Documentation, "acceptance.rs"),
+            outcome!(Rejection, Documentation, "rejection.rs"),
+            outcome!(Message, Documentation, "message.rs"),
         ]
     });
     &ORACLES
@@ -134,14 +134,18 @@ pub fn oracle(name: &str) -> Option<&'static OracleInfo> {
 
 /// Takes the page from the comment at the top of the oracle's own file, so that the code and what
 /// users read about it cannot drift apart.
-fn outcome_info(name: &'static str, confidence: Confidence, source: &'static str) -> OracleInfo {
+fn outcome_info(
+    oracle: &'static Oracle,
+    confidence: Confidence,
+    source: &'static str,
+) -> OracleInfo {
     let lines: Vec<&str> = source
         .lines()
         .map_while(|line| line.strip_prefix("//!"))
         .map(|line| line.strip_prefix(' ').unwrap_or(line))
         .collect();
     OracleInfo {
-        name,
+        name: oracle.as_str(),
         confidence,
         tier: Tier::Always,
         price: 0,
@@ -152,7 +156,7 @@ fn outcome_info(name: &'static str, confidence: Confidence, source: &'static str
 
 /// The same for an oracle in Python: its docstring is the page, and the file says its price.
 fn comparing_info(
-    name: &'static str,
+    oracle: &'static Oracle,
     confidence: Confidence,
     tier: Tier,
     source: &'static str,
@@ -170,7 +174,7 @@ fn comparing_info(
         .expect("an oracle's file says its price");
     let lines: Vec<&str> = page.lines().collect();
     OracleInfo {
-        name,
+        name: oracle.as_str(),
         confidence,
         tier,
         price,
@@ -191,6 +195,13 @@ fn first_paragraph(lines: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_oracle_has_a_page() {
+        let listed: Vec<&str> = oracles().iter().map(|it| it.name).collect();
+        let known: Vec<&str> = Oracle::ALL.iter().map(Oracle::as_str).collect();
+        assert_eq!(listed, known);
+    }
 
     #[test]
     fn every_page_has_a_summary_and_the_four_headings_in_order() {

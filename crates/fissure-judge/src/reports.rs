@@ -1,7 +1,7 @@
 //! From the reports of comparing oracles to verdicts.
 
 use fissure_model::{
-    Api, ConcreteInput, Confidence, Execution, Outcome, OutcomeKind, Report, Verdict,
+    Api, ConcreteInput, Confidence, Execution, Oracle, Outcome, OutcomeKind, Report, Verdict,
 };
 
 use crate::input_facts::asks_for_much;
@@ -48,12 +48,12 @@ pub fn reports<'a>(
 
 fn wrong(report: &Report) -> Verdict {
     Verdict {
-        kind: match report.oracle.as_str() {
-            "nan" => OutcomeKind::Nan,
+        kind: match report.oracle {
+            Oracle::Nan => OutcomeKind::Nan,
             _ => OutcomeKind::WrongResult,
         },
         // An oracle of another version of Fissure: a report of it is read from a file.
-        confidence: oracle(&report.oracle).map_or(Confidence::Numeric, |it| it.confidence),
+        confidence: oracle(report.oracle.as_str()).map_or(Confidence::Numeric, |it| it.confidence),
         oracle: report.oracle.clone(),
         detail: report.detail.clone(),
         note: false,
@@ -105,8 +105,8 @@ pub(crate) fn documentation_report(
     let (observed, expected, check) = match &execution.outcome {
         Outcome::Rejected(exception) => (
             format!("{}: {}", exception.class, exception.message),
-            match verdict.oracle.as_str() {
-                "message" => "an exception that says what is wrong with the argument",
+            match verdict.oracle {
+                Oracle::Message => "an exception that says what is wrong with the argument",
                 _ => "a result: the documentation allows this input",
             },
             "    except Exception as error:\n        name = type(error).__name__\n        \

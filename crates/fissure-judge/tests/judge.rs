@@ -246,7 +246,7 @@ fn a_broken_constraint_that_is_accepted_counts_only_with_a_trusted_specification
     };
     assert_eq!(documentation(&call, &accepted, false), None);
     let (verdict, report) = documentation(&call, &accepted, true).unwrap();
-    assert_eq!(verdict.oracle, "acceptance");
+    assert_eq!(verdict.oracle, fissure_model::Oracle::Acceptance);
     assert_eq!(verdict.confidence, Confidence::Documentation);
     assert_eq!(verdict.detail, "range of p broken, and accepted");
     assert_eq!(
@@ -274,7 +274,7 @@ fn a_rejection_of_what_a_trusted_specification_allows_is_told_with_its_class() {
     call.layer_arguments = Some(Vec::new());
     assert_eq!(documentation(&call, &refused("no"), false), None);
     let (verdict, report) = documentation(&call, &refused("no"), true).unwrap();
-    assert_eq!(verdict.oracle, "rejection");
+    assert_eq!(verdict.oracle, fissure_model::Oracle::Rejection);
     assert_eq!(verdict.detail, "torch.SomeError");
     assert!(report.check.contains("return name == 'SomeError'"));
     assert!(
@@ -291,7 +291,7 @@ fn a_bad_message_is_a_note_unless_it_is_certain() {
     let call = input(vec![Value::Int(1)]);
     let refused = |class: &str, text: &str| ended(Outcome::Rejected(exception(class, text)), None);
     let (verdict, _) = documentation(&call, &refused("RuntimeError", ""), false).unwrap();
-    assert!(verdict.note && verdict.oracle == "message");
+    assert!(verdict.note && verdict.oracle == fissure_model::Oracle::Message);
     let (verdict, _) = documentation(&call, &refused("NameError", "x"), false).unwrap();
     assert!(!verdict.note);
     let plain = refused("RuntimeError", "stride should not be zero");

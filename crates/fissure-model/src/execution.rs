@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Oracle;
+
 /// One run of one input.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
@@ -46,8 +48,7 @@ impl Execution {
 /// Two runs of one call that should agree and do not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Name of the oracle, as in flags: `layout`.
-    pub oracle: String,
+    pub oracle: Oracle,
     /// Which variant and what differs, without numbers of this one input: `channels_last: values`.
     /// Reports of one API, oracle and detail are one finding.
     pub detail: String,

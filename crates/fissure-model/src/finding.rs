@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Api, ConcreteInput, Execution, Interest, OutcomeKind, Report};
+use crate::{Api, ConcreteInput, Execution, Interest, Oracle, OutcomeKind, Report};
 
 /// An oracle's judgement of one execution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     pub kind: OutcomeKind,
-    /// Name of the oracle that gave it: `fatal-signal`.
+    /// The oracle that gave it.
     #[serde(default)]
-    pub oracle: String,
+    pub oracle: Oracle,
     pub confidence: Confidence,
     /// What a reader needs to tell two verdicts of one kind apart: `SIGFPE`, `RuntimeError`, `exit 3`.
     pub detail: String,
@@ -69,7 +69,7 @@ pub struct Finding {
     pub also_through: Vec<String>,
     /// Other oracles, and what they report (oracle, detail), of the same small input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also_by: Vec<(String, String)>,
+    pub also_by: Vec<(Oracle, String)>,
     /// Ids of findings that turned out to have the same cause.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folded: Vec<String>,
@@ -110,7 +110,10 @@ impl Finding {
     /// What forms and promises say of empty tensors and rare dtypes, which maintainers collect
     /// rather than mend one by one.
     fn is_strictness(&self) -> bool {
-        let promises = matches!(self.verdict.oracle.as_str(), "meta" | "contract" | "forms");
+        let promises = matches!(
+            self.verdict.oracle,
+            Oracle::Meta | Oracle::Contract | Oracle::Forms
+        );
         promises && self.interest() == Interest::Strictness
     }
 }

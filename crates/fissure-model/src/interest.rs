@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Category, ConcreteInput, Dtype, Finding, Intent, OutcomeKind, TensorValue, Value};
+use crate::{
+    Category, ConcreteInput, Dtype, Finding, Intent, Oracle, OutcomeKind, TensorValue, Value,
+};
 
 /// A number beyond this is no ordinary argument.
 const LARGE: i128 = 1 << 20;
@@ -65,11 +67,11 @@ impl Finding {
             input.large &= before.large;
         }
         match self.verdict.kind {
-            OutcomeKind::WrongResult | OutcomeKind::Nan => match self.verdict.oracle.as_str() {
+            OutcomeKind::WrongResult | OutcomeKind::Nan => match self.verdict.oracle {
                 _ if input.empty || input.rare_dtype => Interest::Strictness,
-                "gradient" => Interest::WrongGradient,
-                "meta" | "contract" => Interest::WrongPromise,
-                "acceptance" | "rejection" | "message" => Interest::Strictness,
+                Oracle::Gradient => Interest::WrongGradient,
+                Oracle::Meta | Oracle::Contract => Interest::WrongPromise,
+                Oracle::Acceptance | Oracle::Rejection | Oracle::Message => Interest::Strictness,
                 _ if input.not_finite => Interest::Strictness,
                 _ => Interest::WrongValue,
             },

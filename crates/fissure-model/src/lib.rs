@@ -14,6 +14,7 @@ mod finding;
 mod hints;
 mod input;
 mod interest;
+mod oracle;
 mod pattern;
 mod scalar;
 mod scan;
@@ -30,6 +31,7 @@ pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use hints::{Kind, ParamHints};
 pub use input::{Argument, Category, ConcreteInput, Intent, Mode, Mutation, Mutator, Passing};
 pub use interest::Interest;
+pub use oracle::Oracle;
 pub use pattern::{pattern_matches, title_matches};
 pub use scalar::Scalar;
 pub use scan::{

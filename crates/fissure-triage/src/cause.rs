@@ -5,7 +5,7 @@
 //! writes where it must not, kills the process somewhere else each time. Each failure here has
 //! *cause keys*; failures that share one are one finding.
 
-use fissure_model::{Api, Execution, Finding, Outcome, OutcomeKind};
+use fissure_model::{Api, Execution, Finding, Oracle, Outcome, OutcomeKind};
 
 use crate::signature::Signature;
 
@@ -83,7 +83,7 @@ pub(crate) fn is_corrupted(execution: &Execution) -> bool {
 }
 
 /// The keys of one failure. `others` are further reports (oracle, detail) on the same small input.
-pub(crate) fn keys(api: &Api, signature: &Signature, others: &[(String, String)]) -> Vec<String> {
+pub(crate) fn keys(api: &Api, signature: &Signature, others: &[(Oracle, String)]) -> Vec<String> {
     let (mut kind, mut oracle, mut detail) = ("", "", "");
     let mut said = Vec::new();
     for line in signature.text().lines() {
@@ -105,7 +105,7 @@ pub(crate) fn keys(api: &Api, signature: &Signature, others: &[(String, String)]
             keys.push(format!("{operator}\n{kind} {detail}\n{}", said.join("\n")));
         }
     } else {
-        keys.push(wrong(&operator, oracle, detail));
+        keys.push(wrong(&operator, &Oracle::from(oracle), detail));
     }
     for (oracle, detail) in others {
         keys.push(wrong(&operator, oracle, detail));
@@ -125,12 +125,12 @@ const NAN_PLACEMENT: &str = "nan placement";
 /// The key of a wrong result: what was compared, whatever of its elements came out wrong. Which of them
 /// are NaN or infinite is a matter of the values, and a function that one layout of its input misleads
 /// is misled by others.
-fn wrong(operator: &str, oracle: &str, detail: &str) -> String {
+fn wrong(operator: &str, oracle: &Oracle, detail: &str) -> String {
     let special = [NAN_PLACEMENT, "inf placement"];
     let variant = special.iter().find_map(|end| detail.strip_suffix(end));
     let compared = match (oracle, detail.rsplit_once(": ")) {
-        ("layout", Some((_, what))) if variant.is_none() => what.to_owned(),
-        ("layout", _) => "values".to_owned(),
+        (Oracle::Layout, Some((_, what))) if variant.is_none() => what.to_owned(),
+        (Oracle::Layout, _) => "values".to_owned(),
         _ => variant.map_or_else(|| detail.to_owned(), |variant| format!("{variant}values")),
     };
     format!("{operator}\nwrong {oracle} {compared}")
@@ -140,9 +140,9 @@ fn wrong(operator: &str, oracle: &str, detail: &str) -> String {
 /// others each time.
 fn reads_foreign_memory(finding: &Finding) -> bool {
     let verdict = &finding.verdict;
-    match verdict.oracle.as_str() {
-        "guard" | "uninitialised" => true,
-        "determinism" => verdict.detail.starts_with("second run"),
+    match verdict.oracle {
+        Oracle::Guard | Oracle::Uninitialised => true,
+        Oracle::Determinism => verdict.detail.starts_with("second run"),
         _ => false,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry::{Occupied, Vacant};
 use std::collections::{BTreeSet, HashMap};
 
-use fissure_model::{Api, ConcreteInput, Execution, Finding, Outcome, Verdict};
+use fissure_model::{Api, ConcreteInput, Execution, Finding, Oracle, Outcome, Verdict};
 
 use crate::cause;
 use crate::complexity::complexity;
@@ -228,7 +228,7 @@ impl Collector {
 
     /// The small input of a failure makes other oracles report, too (oracle, detail): what they
     /// tell of the API from now on is the same.
-    pub fn also(&mut self, api: &Api, signature: &Signature, reports: &[(String, String)]) {
+    pub fn also(&mut self, api: &Api, signature: &Signature, reports: &[(Oracle, String)]) {
         for key in cause::keys(api, signature, reports) {
             self.causes.entry(key).or_insert_with(|| signature.clone());
         }

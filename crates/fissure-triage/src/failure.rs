@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use fissure_judge::JudgeOptions;
-use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, Report, Verdict};
+use fissure_model::{Api, ConcreteInput, Execution, Intent, Oracle, Outcome, Report, Verdict};
 
 use crate::signature::{Signature, signature, signature_without_native};
 
@@ -40,7 +40,7 @@ pub struct Failure {
     verdict: Verdict,
     sign: Sign,
     /// The oracle that has to be asked to see it.
-    oracle: Option<String>,
+    oracle: Option<Oracle>,
 }
 
 /// What it is known by.
@@ -53,7 +53,7 @@ enum Sign {
         has_native_frames: bool,
     },
     /// What a comparing oracle said of a call that returned.
-    Report { oracle: String, detail: String },
+    Report { oracle: Oracle, detail: String },
     /// The text of the exception.
     Message,
     /// The input is accepted or rejected against the documentation. Without the documentation at
@@ -67,9 +67,9 @@ enum Sign {
 impl Failure {
     pub fn new(api: &Api, verdict: &Verdict, execution: &Execution) -> Self {
         let report = report_of(verdict, execution);
-        let sign = match (verdict.oracle.as_str(), report) {
-            ("message", _) => Sign::Message,
-            ("acceptance" | "rejection", _) => Sign::Documentation {
+        let sign = match (&verdict.oracle, report) {
+            (Oracle::Message, _) => Sign::Message,
+            (oracle, _) if oracle.is_against_documentation() => Sign::Documentation {
                 signature: signature(api, verdict, execution),
                 documented: None,
             },
@@ -95,9 +95,9 @@ impl Failure {
         }
     }
 
-    /// The name of the oracle that has to be asked to see it, if it does not show by itself.
-    pub fn oracle(&self) -> Option<&str> {
-        self.oracle.as_deref()
+    /// The oracle that has to be asked to see it, if it does not show by itself.
+    pub fn oracle(&self) -> Option<&Oracle> {
+        self.oracle.as_ref()
     }
 
     pub fn verdict(&self) -> &Verdict {

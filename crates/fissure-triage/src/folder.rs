@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fissure_model::{
-    Api, ArgumentRole, ConcreteInput, Execution, Finding, Interest, Outcome, Report, Reproduction,
-    Verdict,
+    Api, ArgumentRole, ConcreteInput, Execution, Finding, Interest, Oracle, Outcome, Report,
+    Reproduction, Verdict,
 };
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ struct FindingFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     also_through: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    also_by: Vec<(String, String)>,
+    also_by: Vec<(Oracle, String)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     folded: Vec<String>,
     /// For readers; it follows from the rest.

@@ -1,6 +1,6 @@
 //! A finding as the text of a bug report, in the shape that the library's own form asks for.
 
-use fissure_model::{Finding, Outcome, OutcomeKind};
+use fissure_model::{Finding, Oracle, Outcome, OutcomeKind};
 
 use crate::failure::report_of;
 use crate::script::snippet;
@@ -29,20 +29,26 @@ fn title(finding: &Finding) -> String {
         OutcomeKind::OutOfMemory => format!("{api} takes memory without bound for a small input"),
         OutcomeKind::InternalError => format!("{api} raises an internal error ({detail})"),
         OutcomeKind::Nan => format!("{api} returns NaN for an ordinary input"),
-        OutcomeKind::WrongResult => match finding.verdict.oracle.as_str() {
-            "gradient" => format!("{api} has a wrong gradient ({detail})"),
-            "meta" => {
+        OutcomeKind::WrongResult => match finding.verdict.oracle {
+            Oracle::Gradient => format!("{api} has a wrong gradient ({detail})"),
+            Oracle::Meta => {
                 format!("{api} returns another shape or dtype than its meta kernel says ({detail})")
             }
-            "determinism" => format!("{api} gives different results for equal calls ({detail})"),
-            "layout" => format!("{api} depends on the memory layout of its input ({detail})"),
-            "kernel-path" => format!("{api} depends on the size of its input ({detail})"),
-            "forms" => format!("The forms of {api} disagree ({detail})"),
-            "uninitialised" => format!("{api} returns uninitialised memory ({detail})"),
-            "reference64" => format!("{api} is inaccurate against float64 ({detail})"),
-            "reference" => format!("{api} disagrees with the same function elsewhere ({detail})"),
-            "acceptance" => format!("{api} accepts what its documentation forbids ({detail})"),
-            "rejection" => format!("{api} rejects what its documentation allows ({detail})"),
+            Oracle::Determinism => {
+                format!("{api} gives different results for equal calls ({detail})")
+            }
+            Oracle::Layout => format!("{api} depends on the memory layout of its input ({detail})"),
+            Oracle::KernelPath => format!("{api} depends on the size of its input ({detail})"),
+            Oracle::Forms => format!("The forms of {api} disagree ({detail})"),
+            Oracle::Uninitialised => format!("{api} returns uninitialised memory ({detail})"),
+            Oracle::Reference64 => format!("{api} is inaccurate against float64 ({detail})"),
+            Oracle::Reference => {
+                format!("{api} disagrees with the same function elsewhere ({detail})")
+            }
+            Oracle::Acceptance => {
+                format!("{api} accepts what its documentation forbids ({detail})")
+            }
+            Oracle::Rejection => format!("{api} rejects what its documentation allows ({detail})"),
             _ => format!("{api} breaks what it promises ({detail})"),
         },
         _ => format!("{api}: {} ({detail})", finding.verdict.kind),

@@ -159,7 +159,10 @@ impl KnownIssues {
         for (at, entry) in self.entries.iter_mut().enumerate() {
             let named =
                 entry.api_pattern.is_match(&api.title) || entry.api_pattern.is_match(&api.path);
-            let judged = entry.oracle.as_ref().is_none_or(|it| *it == verdict.oracle);
+            let judged = entry
+                .oracle
+                .as_ref()
+                .is_none_or(|it| it == verdict.oracle.as_str());
             if !named || !judged {
                 continue;
             }

@@ -176,7 +176,7 @@ mod tests {
     fn verdict(kind: OutcomeKind, detail: &str) -> Verdict {
         Verdict {
             kind,
-            oracle: String::new(),
+            oracle: fissure_model::Oracle::default(),
             confidence: Confidence::Crash,
             detail: detail.into(),
             note: false,

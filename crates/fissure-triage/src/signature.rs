@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fissure_model::{Api, Execution, Finding, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Api, Execution, Finding, Oracle, Outcome, OutcomeKind, Verdict};
 use sha2::{Digest, Sha256};
 
 use crate::frames::{
@@ -123,7 +123,7 @@ fn place(verdict: &Verdict, execution: &Execution, native: bool) -> Vec<String> 
     };
     match &execution.outcome {
         // The text itself is what is wrong: it differs from input to input.
-        Outcome::Rejected(_) if verdict.oracle == "message" => {}
+        Outcome::Rejected(_) if verdict.oracle == Oracle::Message => {}
         Outcome::Rejected(exception) | Outcome::Fatal(exception) => {
             if exception.class == "RecursionError" {
                 // Its message depends on where in the cycle the limit was hit.
@@ -179,7 +179,7 @@ mod tests {
     fn verdict(kind: OutcomeKind, detail: &str) -> Verdict {
         Verdict {
             kind,
-            oracle: String::new(),
+            oracle: Oracle::default(),
             confidence: Confidence::Crash,
             detail: detail.into(),
             note: false,

@@ -22,46 +22,6 @@ from .arrays import ArrayBackend
 from ..watch.monitor_tools import flatten
 from .numpy_backend import TracedArray, ordinary_asarray, plain
 
-_LAX = (
-    "abs acos acosh add asin asinh atan atan2 atanh batch_matmul cbrt clamp concatenate "
-    "conv conv_general_dilated convert_element_type cos cosh cumlogsumexp cumprod cumsum "
-    "digamma div dot dot_general erf erf_inv erfc exp exp2 expm1 integer_pow lgamma log log1p "
-    "logistic max min mul neg pow reciprocal reduce_max reduce_min reduce_prod reduce_sum rem "
-    "reshape rsqrt select sin sinh sqrt square stop_gradient sub tan tanh transpose"
-).split()
-_RANDOM = (
-    "normal uniform truncated_normal bernoulli exponential gamma beta dirichlet poisson "
-    "gumbel laplace randint permutation choice"
-).split()
-_METHODS = {
-    "sum": "sum",
-    "mean": "mean",
-    "max": "max",
-    "min": "min",
-    "prod": "prod",
-    "var": "var",
-    "std": "std",
-    "dot": "matmul",
-    "reshape": "reshape",
-    "transpose": "transpose",
-    "astype": "cast",
-    "cumsum": "cumsum",
-    "cumprod": "cumprod",
-    "clip": "clamp",
-    "ravel": "ravel",
-    "flatten": "flatten",
-    "squeeze": "squeeze",
-    "take": "take",
-    "swapaxes": "swapaxes",
-    "argmax": "argmax",
-    "argmin": "argmin",
-    "argsort": "argsort",
-    "trace": "trace",
-    "round": "round",
-    "repeat": "repeat",
-    "sort": "sort",
-    "diagonal": "diagonal",
-}
 _WEIGHTS = ("w", "theta", "param", "bias", "kernel", "coef", "beta", "embedding")
 _OUT = ("item", "tolist", "__float__", "__format__")
 
@@ -90,15 +50,15 @@ class JaxBackend(ArrayBackend):
             "jax.nn": None,
             "jax.numpy.linalg": None,
             "jax.scipy.special": None,
-            "jax.random": _RANDOM,
-            "jax.lax": _LAX,
+            "jax.random": operations.watched("jax.random"),
+            "jax.lax": operations.watched("jax.lax"),
         }
 
     def skipped(self):
         return operations.TABLE.unwatched[self.library]
 
     def methods(self):
-        return list(_METHODS) + ["__getitem__"]
+        return operations.watched("jax.Array") + ["__getitem__"]
 
     def is_array(self, value):
         return (
@@ -310,7 +270,8 @@ def install():
             )
     wrapping.watch_operators(BACKEND, ArrayImpl)
     wrapping.watch_operators(BACKEND, core.ShapedArray, "_%s")
-    for attribute, name in _METHODS.items():
+    for attribute in operations.watched("jax.Array"):
+        name = operations.called(attribute, BACKEND.library)
         wrapping.replace_method(BACKEND, ArrayImpl, attribute, name)
     for attribute in _OUT:
         setattr(ArrayImpl, attribute, _taken(getattr(ArrayImpl, attribute)))

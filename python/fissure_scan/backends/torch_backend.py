@@ -204,12 +204,11 @@ class TorchBackend(Backend):
             return {}
         try:
             with torch.enable_grad():
+                # One number to differentiate: with gradients of outputs given, torch first imports
+                # its symbolic shapes, which takes seconds.
+                number = sum((value * _from_numpy(seed).to(value)).sum() for value, seed in seeds)
                 found = torch.autograd.grad(
-                    [value for value, _ in seeds],
-                    [leaf for _, leaf in leaves],
-                    [_from_numpy(seed).to(value) for value, seed in seeds],
-                    retain_graph=True,
-                    allow_unused=True,
+                    number, [leaf for _, leaf in leaves], retain_graph=True, allow_unused=True
                 )
         except RuntimeError:
             return {}

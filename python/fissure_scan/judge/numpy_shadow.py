@@ -9,6 +9,7 @@ view) gets a new shadow from its own values: earlier errors are then missed, non
 import numpy as np
 
 from ..backends.numpy_backend import ordinary_array, ordinary_asarray, plain
+from ..watch import operations
 
 WIDE = np.longdouble
 # Long doubles are doubles on some platforms: there float64 programs have no wider shadow.
@@ -110,7 +111,7 @@ def _same(first, second):
 
 def _linear(node, arguments):
     """Linear algebra on wide operands; None when the operation is another one."""
-    if node.name not in ("solve", "inverse", "det", "lstsq", "cholesky", "pinverse", "slogdet"):
+    if not operations.has(node.name, "conditioned"):
         return None
     narrow = all(value.dtype.itemsize < 8 for value in node.inputs if value.dtype.kind == "f")
     if narrow:

@@ -6,6 +6,9 @@ in it, those on the line that failed, else all.
 """
 
 import re
+import sys
+
+import numpy as np
 
 from . import specs
 
@@ -110,35 +113,6 @@ _ATTRIBUTES = {
     "randn": specs.plain("generator"),
     "standard_normal": specs.plain("generator"),
     "integers": specs.plain("generator", "generator"),
-}
-_OF_ARRAYS = {
-    "shape",
-    "dtype",
-    "ndim",
-    "dim",
-    "size",
-    "mean",
-    "sum",
-    "device",
-    "view",
-    "detach",
-    "numpy",
-    "reshape",
-    "T",
-    "unsqueeze",
-    "clone",
-    "new_zeros",
-    "permute",
-    "is_cuda",
-    "requires_grad",
-    "type",
-    "to",
-    "cpu",
-    "astype",
-    "copy",
-    "flatten",
-    "float",
-    "abs",
 }
 
 
@@ -351,7 +325,7 @@ def _attributes(state, message, meant, library):
     if not match:
         return
     owner, attribute = match.group(1), match.group(2) or match.group(3)
-    if attribute in _OF_ARRAYS:
+    if _of_arrays(attribute) and attribute not in _ATTRIBUTES:
         for name in meant:
             if not specs.is_array(state[name]):
                 yield {name: specs.array("float", (4, 3), library)}
@@ -374,12 +348,19 @@ def _attributes(state, message, meant, library):
                             "stub", tuple(sorted(fields.items(), key=lambda pair: pair[0]))
                         )
                     }
-        elif attribute not in _OF_ARRAYS:
+        elif not _of_arrays(attribute):
             yield {name: specs.plain("stub", ((attribute, 1),))}
     if owner == "list":
         for name in meant:
             if specs.is_array(state[name]):
                 yield {name: state[name]._replace(container=None)}
+
+
+def _of_arrays(attribute):
+    """Do arrays of a library have it? Then an array is missing, not an object of the program."""
+    torch = sys.modules.get("torch")
+    classes = [np.ndarray] + ([torch.Tensor] if torch is not None else [])
+    return any(hasattr(kind, attribute) for kind in classes)
 
 
 # Values ------------------------------------------------------------------------------------------

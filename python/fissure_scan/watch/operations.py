@@ -19,6 +19,7 @@ class Table:
     def __init__(self, data):
         self.rows = dict((row["name"], row) for row in data["operation"])
         self.unwatched = dict((library, set(names)) for library, names in data["unwatched"].items())
+        self.watched = data["watched"]
         self.same = set(data["same"]["graph"])
         self.data_modules = tuple(data["data"]["modules"])
         self._properties = dict(
@@ -92,6 +93,11 @@ def looked_through(name):
 def unwatched(told, library):
     """No computation: a fact, a setting, or a function that calls the program's own code."""
     return told in TABLE.unwatched[library]
+
+
+def watched(place):
+    """The functions of a module, or the methods of a class, that are watched where not all are."""
+    return list(TABLE.watched[place])
 
 
 def source(name):

@@ -91,7 +91,10 @@ impl Lane {
                 tally.time += cost.duration;
             }
             for report in &execution.reports {
-                oracles.entry(report.oracle.clone()).or_default().reports += 1;
+                oracles
+                    .entry(report.oracle.to_string())
+                    .or_default()
+                    .reports += 1;
             }
         }
         self.count_oracles(&oracles);

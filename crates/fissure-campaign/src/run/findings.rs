@@ -28,7 +28,7 @@ impl Run<'_> {
         }
         let trusted = self.options.trust_specs;
         if let Some((verdict, report)) = fissure_judge::documentation(input, execution, trusted)
-            && self.options.has_oracle(&verdict.oracle)
+            && self.options.has_oracle(verdict.oracle.as_str())
         {
             let mut execution = execution.clone();
             execution.reports.push(report);
@@ -46,7 +46,7 @@ impl Run<'_> {
         execution: &Execution,
         part: SequencePart,
     ) -> Result<u64, CampaignError> {
-        if !self.options.has_oracle(&verdict.oracle) {
+        if !self.options.has_oracle(verdict.oracle.as_str()) {
             return Ok(0);
         }
         // By the clock, a limit that the sizes of the input explain is counted and nothing else: making it

@@ -43,8 +43,7 @@ impl Run<'_> {
                             api: &finding.api,
                             id: &finding.id,
                         });
-                        let against_spec =
-                            matches!(finding.verdict.oracle.as_str(), "acceptance" | "rejection");
+                        let against_spec = finding.verdict.oracle.is_against_documentation();
                         let spec = spec.filter(|_| against_spec);
                         shrinker.submit(at, finding, spec);
                     }

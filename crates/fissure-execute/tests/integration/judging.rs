@@ -101,7 +101,7 @@ fn reports_and_costs_arrive_with_the_execution() {
     for execution in judged(&pool, "differs", &["layout"]).executions {
         assert_eq!(execution.outcome, Outcome::Accepted { nan: false });
         let report = &execution.reports[0];
-        assert_eq!(report.oracle, "layout");
+        assert_eq!(report.oracle, fissure_model::Oracle::Layout);
         assert_eq!(report.detail, "transposed storage of x: values");
         assert!(report.observed.starts_with("[2.0, 3.0,"), "{report:?}");
         assert!(report.expected.starts_with("[1.0, 2.0,"), "{report:?}");

@@ -23,7 +23,7 @@
 //! ```
 
 use fissure_model::{
-    Category, ConcreteInput, Confidence, Execution, Intent, Outcome, OutcomeKind, Verdict,
+    Category, ConcreteInput, Confidence, Execution, Intent, Oracle, Outcome, OutcomeKind, Verdict,
 };
 
 pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
@@ -37,7 +37,7 @@ pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verd
     };
     Some(Verdict {
         kind: OutcomeKind::WrongResult,
-        oracle: "acceptance".into(),
+        oracle: Oracle::Acceptance,
         confidence: Confidence::Documentation,
         detail: format!("{broken} broken, and accepted"),
         note: false,

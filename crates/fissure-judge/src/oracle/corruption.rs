@@ -24,12 +24,12 @@
 //! library.copy_into(x, length=1 << 40)   # returned, and memory far behind x is gone
 //! ```
 
-use fissure_model::{Confidence, OutcomeKind, Verdict};
+use fissure_model::{Confidence, Oracle, OutcomeKind, Verdict};
 
 pub(crate) fn judge() -> Verdict {
     Verdict {
         kind: OutcomeKind::Corruption,
-        oracle: "corruption".into(),
+        oracle: Oracle::Corruption,
         confidence: Confidence::Crash,
         detail: "memory overwritten".into(),
         note: false,

@@ -21,7 +21,7 @@
 //! library.parse(options="--help")   # raised SystemExit: 0
 //! ```
 
-use fissure_model::{Confidence, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Confidence, Execution, Oracle, Outcome, OutcomeKind, Verdict};
 
 pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     let Outcome::Fatal(exception) = &execution.outcome else {
@@ -29,7 +29,7 @@ pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::Fatal,
-        oracle: "fatal-exception".into(),
+        oracle: Oracle::FatalException,
         confidence: Confidence::Contract,
         detail: exception.class.clone(),
         note: false,

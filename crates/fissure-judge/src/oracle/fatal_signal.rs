@@ -26,7 +26,7 @@
 //! library.average_pool(data, kernel_size=0)   # the process died of SIGFPE
 //! ```
 
-use fissure_model::{Confidence, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Confidence, Execution, Oracle, Outcome, OutcomeKind, Verdict};
 
 use crate::signal::signal_name;
 
@@ -70,7 +70,7 @@ pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::Crash,
-        oracle: "fatal-signal".into(),
+        oracle: Oracle::FatalSignal,
         confidence: Confidence::Crash,
         detail,
         note: false,

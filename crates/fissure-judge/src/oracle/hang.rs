@@ -22,14 +22,14 @@
 //! library.range(start=0, stop=1, step=0)   # no result after 10 s
 //! ```
 
-use fissure_model::{ConcreteInput, Confidence, OutcomeKind, Verdict};
+use fissure_model::{ConcreteInput, Confidence, Oracle, OutcomeKind, Verdict};
 
 use crate::input_facts::asks_for_much;
 
 pub(crate) fn judge(input: &ConcreteInput) -> Verdict {
     Verdict {
         kind: OutcomeKind::Timeout,
-        oracle: "hang".into(),
+        oracle: Oracle::Hang,
         confidence: Confidence::Performance,
         detail: "hang".into(),
         note: asks_for_much(input),

@@ -27,7 +27,7 @@
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use fissure_model::{Confidence, Exception, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Confidence, Exception, Execution, Oracle, Outcome, OutcomeKind, Verdict};
 
 const PHRASES: [&str; 5] = [
     "internal assert failed",
@@ -81,7 +81,7 @@ pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::InternalError,
-        oracle: "internal-error".into(),
+        oracle: Oracle::InternalError,
         confidence: Confidence::InternalError,
         detail: exception.class.clone(),
         note: false,

@@ -22,14 +22,14 @@
 //! library.one_hot(indices=[3], classes=-1)   # 2 GiB and growing
 //! ```
 
-use fissure_model::{ConcreteInput, Confidence, OutcomeKind, Verdict};
+use fissure_model::{ConcreteInput, Confidence, Oracle, OutcomeKind, Verdict};
 
 use crate::input_facts::asks_for_much;
 
 pub(crate) fn judge(input: &ConcreteInput) -> Verdict {
     Verdict {
         kind: OutcomeKind::OutOfMemory,
-        oracle: "memory".into(),
+        oracle: Oracle::Memory,
         confidence: Confidence::Performance,
         detail: "memory".into(),
         note: asks_for_much(input),

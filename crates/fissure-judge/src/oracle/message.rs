@@ -31,8 +31,8 @@
 //! ```
 
 use fissure_model::{
-    Argument, ConcreteInput, Confidence, Exception, Execution, Intent, Outcome, OutcomeKind, Value,
-    Verdict,
+    Argument, ConcreteInput, Confidence, Exception, Execution, Intent, Oracle, Outcome,
+    OutcomeKind, Value, Verdict,
 };
 
 /// Classes that only a mistake in the library's own Python code raises.
@@ -68,7 +68,7 @@ pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verd
     };
     Some(Verdict {
         kind: OutcomeKind::WrongResult,
-        oracle: "message".into(),
+        oracle: Oracle::Message,
         confidence: Confidence::Documentation,
         detail,
         note: !certain,

@@ -2,7 +2,7 @@
 //! its page) for: a cheap look at the input, before the call is made again in another precision.
 
 use fissure_functions::{Property, functions};
-use fissure_model::{Api, ConcreteInput, Confidence, Dtype, OutcomeKind, Verdict};
+use fissure_model::{Api, ConcreteInput, Confidence, Dtype, Oracle, OutcomeKind, Verdict};
 
 use crate::input_facts::{any_number, any_single_number, has_empty_tensor};
 
@@ -22,7 +22,7 @@ pub(crate) fn is_suspicious(api: &Api, input: &ConcreteInput) -> bool {
 pub(crate) fn judge(api: &Api, input: &ConcreteInput) -> Option<Verdict> {
     is_suspicious(api, input).then(|| Verdict {
         kind: OutcomeKind::Nan,
-        oracle: "nan".into(),
+        oracle: Oracle::Nan,
         confidence: Confidence::Numeric,
         detail: "NaN".into(),
         note: false,

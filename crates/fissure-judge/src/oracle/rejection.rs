@@ -23,7 +23,9 @@
 //! torch.foo(torch.ones(0))   # documented: any shape; ValueError: empty tensor
 //! ```
 
-use fissure_model::{ConcreteInput, Confidence, Execution, Intent, Outcome, OutcomeKind, Verdict};
+use fissure_model::{
+    ConcreteInput, Confidence, Execution, Intent, Oracle, Outcome, OutcomeKind, Verdict,
+};
 
 /// An honest limit, in lower case.
 const LIMITS: [&str; 6] = [
@@ -49,7 +51,7 @@ pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verd
     }
     Some(Verdict {
         kind: OutcomeKind::WrongResult,
-        oracle: "rejection".into(),
+        oracle: Oracle::Rejection,
         confidence: Confidence::Documentation,
         detail: exception.class.clone(),
         note: false,

@@ -22,7 +22,7 @@
 //! library.load_plugin(name="")   # the process ended with code 3
 //! ```
 
-use fissure_model::{Confidence, Execution, Outcome, OutcomeKind, Verdict};
+use fissure_model::{Confidence, Execution, Oracle, Outcome, OutcomeKind, Verdict};
 
 use crate::signal::signal_name;
 
@@ -34,7 +34,7 @@ pub(crate) fn judge(execution: &Execution) -> Option<Verdict> {
     };
     Some(Verdict {
         kind: OutcomeKind::Exit,
-        oracle: "unexpected-exit".into(),
+        oracle: Oracle::UnexpectedExit,
         confidence: Confidence::Contract,
         detail,
         note,

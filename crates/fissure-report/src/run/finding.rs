@@ -155,7 +155,7 @@ fn shown(finding: Finding) -> ReportedFinding {
     ReportedFinding {
         api: finding.api.title.clone(),
         kind: finding.verdict.kind.name().to_owned(),
-        oracle: finding.verdict.oracle.clone(),
+        oracle: finding.verdict.oracle.to_string(),
         detail: finding.verdict.detail.clone(),
         level,
         confidence: confidence_name(finding.verdict.confidence).to_owned(),

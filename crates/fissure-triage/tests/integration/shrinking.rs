@@ -307,7 +307,7 @@ fn a_wrong_result_is_followed_by_its_oracle_and_variant() {
     };
     let bad = input(vec![keyword("x", Value::Int(50))]);
     let failure = Failure::new(&api, &verdict, &judged(50));
-    assert_eq!(failure.oracle(), Some("layout"));
+    assert_eq!(failure.oracle(), Some(&fissure_model::Oracle::Layout));
     let mut run = |inputs: &[ConcreteInput]| {
         inputs
             .iter()

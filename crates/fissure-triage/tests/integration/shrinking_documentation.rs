@@ -71,7 +71,7 @@ fn a_mistake_in_the_librarys_own_code_shrinks_and_its_report_follows() {
     };
     let bad = bad(77);
     let (failure, first) = failure(library, &bad);
-    assert_eq!(failure.verdict().oracle, "message");
+    assert_eq!(failure.verdict().oracle, fissure_model::Oracle::Message);
     assert!(failure.can_be_shown() && failure.oracle().is_none());
     let found = shrunk(&failure, library, &bad, &first);
     assert_eq!(found.input.arguments, [keyword("x", Value::Int(5))]);
@@ -89,7 +89,7 @@ fn a_wrong_acceptance_shrinks_as_long_as_the_same_constraint_is_broken() {
     };
     let bad = bad(7_000);
     let (failure, first) = failure(library, &bad);
-    assert_eq!(failure.verdict().oracle, "acceptance");
+    assert_eq!(failure.verdict().oracle, fissure_model::Oracle::Acceptance);
     let failure = failure.documented(Documented::new(documented));
     let found = shrunk(&failure, library, &bad, &first);
     assert_eq!(found.input.arguments, [keyword("x", Value::Int(127))]);
@@ -106,7 +106,7 @@ fn a_wrong_rejection_shrinks_as_long_as_the_input_is_documented_and_the_message_
     };
     let bad = bad(93);
     let (failure, first) = failure(library, &bad);
-    assert_eq!(failure.verdict().oracle, "rejection");
+    assert_eq!(failure.verdict().oracle, fissure_model::Oracle::Rejection);
     let failure = failure.documented(Documented::new(documented));
     let found = shrunk(&failure, library, &bad, &first);
     assert_eq!(found.input.arguments.len(), 1, "{found:?}");
