@@ -6,30 +6,11 @@ Python knows no signature of a function written in C, but its documentation usua
 
 import re
 
+from fissure_worker.texts import CLOSING, OPENING, split
+
 #: What stands for the default of a parameter that only some overloads have.
 SOME_DEFAULT = "..."
 NAME = re.compile(r"^[A-Za-z_][A-Za-z_0-9]*$")
-OPENING = "([{"
-CLOSING = ")]}"
-
-
-def split(text):
-    """The pieces between commas that are in no brackets and no quotes."""
-    pieces = [""]
-    depth = 0
-    quote = None
-    for letter in text:
-        if quote is not None:
-            quote = None if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        else:
-            depth += (letter in OPENING) - (letter in CLOSING)
-        if letter == "," and depth == 0 and quote is None:
-            pieces.append("")
-        else:
-            pieces[-1] += letter
-    return [piece.strip() for piece in pieces if piece.strip()]
 
 
 def arguments_of(line, name):

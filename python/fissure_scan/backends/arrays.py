@@ -36,6 +36,10 @@ class ArrayBackend(Backend):
     def to_numpy(self, value):
         raise NotImplementedError
 
+    def enters(self, value):
+        """Is it an array of the library that a program can hand to an operation?"""
+        raise NotImplementedError
+
     def wide(self, value):
         """The same values in float64, as an array of the library."""
         raise NotImplementedError
@@ -109,6 +113,16 @@ class ArrayBackend(Backend):
             value,
             self.from_numpy(ordinary_asarray(chosen), self.dtype_name(value)),
         )
+
+    def exchanged(self, value, frame):
+        """The arguments of an operation, with what the search chose instead of some."""
+        value = self.native(value)
+        ordinary = isinstance(value, np.ndarray) and not isinstance(value, TracedArray)
+        if ordinary or self.enters(value):
+            return self.entered(value, frame)
+        if type(value) in (list, tuple):
+            return type(value)(self.exchanged(item, frame) for item in value)
+        return value
 
     def entered(self, value, frame):
         """What an operation gets for an array: itself, or what the search chose instead of it."""

@@ -20,7 +20,7 @@ from . import wrapping
 from ..steer import steering
 from .arrays import ArrayBackend
 from ..watch.monitor_tools import flatten
-from .numpy_backend import TracedArray, ordinary_asarray, plain
+from .numpy_backend import ordinary_asarray, plain
 
 _WEIGHTS = ("w", "theta", "param", "bias", "kernel", "coef", "beta", "embedding")
 _OUT = ("item", "tolist", "__float__", "__format__")
@@ -96,17 +96,8 @@ class JaxBackend(ArrayBackend):
             return dict((key, self.values(item)) for key, item in value.items())
         return value
 
-    def exchanged(self, value, frame):
-        if (
-            isinstance(value, jax.Array)
-            and not isinstance(value, core.Tracer)
-            or isinstance(value, np.ndarray)
-            and not isinstance(value, TracedArray)
-        ):
-            return self.entered(value, frame)
-        if type(value) in (list, tuple):
-            return type(value)(self.exchanged(item, frame) for item in value)
-        return value
+    def enters(self, value):
+        return isinstance(value, jax.Array) and not isinstance(value, core.Tracer)
 
     def execute(self, function, arguments, keywords):
         traced = any(

@@ -15,7 +15,7 @@ from ..watch import operations
 from . import graph_backend, wrapping
 from .arrays import ArrayBackend, unwatched
 from ..watch.monitor_tools import flatten
-from .numpy_backend import TracedArray, ordinary_asarray, plain
+from .numpy_backend import ordinary_asarray, plain
 
 _OUT = ("numpy", "__float__", "__format__")
 
@@ -101,17 +101,8 @@ class TensorflowBackend(ArrayBackend):
         held = getattr(value, "_value", None)
         return held if isinstance(held, tf.Variable) else value
 
-    def exchanged(self, value, frame):
-        value = self.native(value)
-        if (
-            isinstance(value, (tf.Tensor, tf.Variable))
-            or isinstance(value, np.ndarray)
-            and not isinstance(value, TracedArray)
-        ):
-            return self.entered(value, frame)
-        if type(value) in (list, tuple):
-            return type(value)(self.exchanged(item, frame) for item in value)
-        return value
+    def enters(self, value):
+        return isinstance(value, (tf.Tensor, tf.Variable))
 
     def execute(self, function, arguments, keywords):
         return function(*arguments, **keywords)

@@ -6,7 +6,8 @@ from, the `rule` that read it, and how sure that is (`confidence`).
 
 import re
 
-from fissure_worker.discover import phrases, shapes, texts
+from fissure_worker import texts
+from fissure_worker.discover import phrases, shapes
 from fissure_worker.discover.type_texts import fill, leading_types, type_text
 
 MOST_SENTENCES = 24

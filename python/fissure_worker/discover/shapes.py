@@ -2,7 +2,7 @@
 
 import re
 
-from fissure_worker.discover import texts
+from fissure_worker import texts
 
 DIMENSION = re.compile(r"^(?:[A-Za-z_]\w*|\d+)(?:\s*[-+*/]\s*(?:[A-Za-z_]\w*|\d+))*$")
 

@@ -4,8 +4,8 @@ import dataclasses
 import enum
 import inspect
 
-from fissure_worker import documented
-from fissure_worker.discover import annotations, texts
+from fissure_worker import documented, texts
+from fissure_worker.discover import annotations
 from fissure_worker.discover.words import NONE, evidence, form, of, optional, parameter, sorts
 from fissure_worker.outcome import name_of
 

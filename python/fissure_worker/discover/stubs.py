@@ -4,7 +4,8 @@ import ast
 import os
 import sys
 
-from fissure_worker.discover import annotations, signatures, texts
+from fissure_worker import texts
+from fissure_worker.discover import annotations, signatures
 from fissure_worker.discover.words import evidence, form, of, optional, parameter, sorts, unique
 
 #: Stub file → what it declares.

@@ -7,7 +7,8 @@ in every version, so it is what is read.
 import re
 import sys
 
-from fissure_worker.discover import names, texts
+from fissure_worker import texts
+from fissure_worker.discover import names
 from fissure_worker.discover.words import evidence, form, of, optional, parameter, sorts
 
 HEAD = re.compile(r"^(?P<name>[\w:]+)(?:\.(?P<overload>\w+))?\(")

@@ -4,7 +4,8 @@ sentence begins with (`A Tensor, an integer or a list of ints`).
 
 import re
 
-from fissure_worker.discover import phrases, shapes, texts
+from fissure_worker import texts
+from fissure_worker.discover import phrases, shapes
 
 
 def fill(pattern, words):

@@ -129,15 +129,7 @@ def second(call, place, neighbour):
 
 
 def mapped(call, place, neighbour):
-    arguments = call.build()
-    lines = ["def function(tensor):", "    {build}"]
-    for other, tensor in call.tensors(arguments):
-        if compare.is_inexact(tensor) and other.keys != place.keys:
-            wide = other.expression + compare.wide(tensor)[1]
-            lines.append("    " + other.assignment(arguments, wide))
-    lines.append("    " + place.assignment(arguments, "tensor"))
-    lines += [
-        "    result = {call}",
+    lines = gradient.call_lines(call, place) + [
         "    return result[0] if isinstance(result, (list, tuple)) else result",
     ]
     return call.source(

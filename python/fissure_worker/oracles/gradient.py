@@ -255,9 +255,8 @@ def holds_nearby(call, place, mode):
     return True
 
 
-def function_lines(call, place, chosen=()):
-    """The call as a function of one argument that gives one number, in a script."""
-    numbers = [number for number, takes_part in enumerate(chosen) if takes_part]
+def call_lines(call, place):
+    """The call as a function of one argument, all others in a wide type, as far as its result."""
     arguments = call.build()
     lines = ["def function(tensor):", "    {build}"]
     for other, tensor in call.tensors(arguments):
@@ -265,8 +264,14 @@ def function_lines(call, place, chosen=()):
             wide = other.expression + compare.wide(tensor)[1]
             lines.append("    " + other.assignment(arguments, wide))
     lines.append("    " + place.assignment(arguments, "tensor"))
-    lines += [
-        "    result = {call}",
+    lines.append("    result = {call}")
+    return lines
+
+
+def function_lines(call, place, chosen=()):
+    """The call as a function of one argument that gives one number, in a script."""
+    numbers = [number for number, takes_part in enumerate(chosen) if takes_part]
+    lines = call_lines(call, place) + [
         "    results = result if isinstance(result, (list, tuple)) else [result]",
         "    results = [it for it in results if it.is_floating_point() or it.is_complex()]",
     ]
