@@ -83,6 +83,14 @@ impl Source<'_> {
         }
     }
 
+    /// Whether more than the name of an API is known.
+    fn describes(self, at: usize) -> bool {
+        match self {
+            Source::Specs(specs) => !specs[at].is_bare(),
+            Source::Saved(_) => true,
+        }
+    }
+
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -157,8 +165,11 @@ impl Campaign<'_> {
         let timed = self.options.total_time.is_some() || self.options.turn.is_some();
         let takes_turns = apis.len() > 1 && timed;
         let waiting = if takes_turns {
-            let titles = apis.iter().map(|api| api.title.as_str());
-            order(titles, self.options.seed)
+            let all = order(apis.iter().map(|api| api.title.as_str()), self.options.seed);
+            // What files or rules describe is what people use most: a short run ends with it.
+            let (described, others): (VecDeque<_>, VecDeque<_>) =
+                all.into_iter().partition(|at| self.source.describes(*at));
+            described.into_iter().chain(others).collect()
         } else {
             (0..apis.len()).collect()
         };

@@ -107,13 +107,15 @@ impl Finding {
             || self.is_strictness()
     }
 
-    /// What forms and promises say of empty tensors and rare dtypes, which maintainers collect
-    /// rather than mend one by one.
+    /// What forms and promises say of empty tensors and rare dtypes, and how arguments that nobody
+    /// would write are refused: maintainers collect such things rather than mend them one by one.
     fn is_strictness(&self) -> bool {
-        let promises = matches!(
-            self.verdict.oracle,
-            Oracle::Meta | Oracle::Contract | Oracle::Forms
-        );
-        promises && self.interest() == Interest::Strictness
+        match self.verdict.oracle {
+            Oracle::Meta | Oracle::Contract | Oracle::Forms => {
+                self.interest() == Interest::Strictness
+            }
+            Oracle::Message => self.has_odd_input(),
+            _ => false,
+        }
     }
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Category, ConcreteInput, Dtype, Finding, Intent, Oracle, OutcomeKind, TensorValue, Value,
+    Category, ConcreteInput, Dtype, Finding, Intent, Oracle, OutcomeKind, Passing, TensorValue,
+    Value,
 };
 
 /// A number beyond this is no ordinary argument.
@@ -57,15 +58,7 @@ impl Interest {
 impl Finding {
     /// The class of this finding, from its verdict and its (small) input.
     pub fn interest(&self) -> Interest {
-        let mut input = oddness(&self.input);
-        if let Some(unshrunk) = &self.unshrunk {
-            // Making an input small makes it odd; what was odd before is odd.
-            let before = oddness(unshrunk);
-            input.empty &= before.empty;
-            input.rare_dtype &= before.rare_dtype;
-            input.not_finite &= before.not_finite;
-            input.large &= before.large;
-        }
+        let input = self.oddness();
         match self.verdict.kind {
             OutcomeKind::WrongResult | OutcomeKind::Nan => match self.verdict.oracle {
                 _ if input.empty || input.rare_dtype => Interest::Strictness,
@@ -84,6 +77,33 @@ impl Finding {
     }
 }
 
+impl Finding {
+    /// Nobody would write the input, neither as it was met nor as it was made small.
+    pub(crate) fn has_odd_input(&self) -> bool {
+        let input = self.oddness();
+        input.empty
+            || input.rare_dtype
+            || input.not_finite
+            || input.large
+            || input.broken
+            || input.nothing
+    }
+
+    fn oddness(&self) -> Oddness {
+        let mut input = oddness(&self.input);
+        if let Some(unshrunk) = &self.unshrunk {
+            // Making an input small makes it odd; what was odd before is odd.
+            let before = oddness(unshrunk);
+            input.empty &= before.empty;
+            input.rare_dtype &= before.rare_dtype;
+            input.not_finite &= before.not_finite;
+            input.large &= before.large;
+            input.nothing &= before.nothing;
+        }
+        input
+    }
+}
+
 #[derive(Default)]
 struct Oddness {
     /// A tensor without elements.
@@ -94,6 +114,8 @@ struct Oddness {
     large: bool,
     /// An argument of the wrong type, on purpose.
     broken: bool,
+    /// `None` by position, or an empty list, for an argument.
+    nothing: bool,
 }
 
 fn oddness(input: &ConcreteInput) -> Oddness {
@@ -109,6 +131,12 @@ fn oddness(input: &ConcreteInput) -> Oddness {
     };
     let layer = input.layer_arguments.iter().flatten();
     for argument in input.arguments.iter().chain(layer) {
+        odd.nothing |= match &argument.value {
+            // As a keyword it is mostly the default.
+            Value::None => argument.passing == Passing::Positional,
+            Value::List(items) | Value::Tuple(items) => items.is_empty(),
+            _ => false,
+        };
         argument.value.walk(&mut |value| match value {
             Value::Int(number) => odd.large |= number.unsigned_abs() >= LARGE.unsigned_abs(),
             Value::Float(number) => {
@@ -148,7 +176,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Api, Argument, Confidence, Execution, Outcome, Passing, Verdict};
+    use crate::{Api, Argument, Confidence, Execution, Outcome, Verdict};
 
     fn finding(kind: OutcomeKind, oracle: &str, value: Value) -> Finding {
         let input = ConcreteInput {
@@ -199,5 +227,14 @@ mod tests {
         assert_eq!(absurd.interest(), Interest::CrashOnAbsurdInput);
         assert_eq!((wrong.interest().rank(), absurd.interest().rank()), (1, 5));
         assert!(!absurd.is_note());
+    }
+
+    #[test]
+    fn how_odd_arguments_are_refused_is_a_note_and_how_ordinary_ones_are_is_not() {
+        let refused = |value| finding(OutcomeKind::WrongResult, Oracle::Message, value).is_note();
+        assert!(refused(Value::None));
+        assert!(refused(Value::List(Vec::new())));
+        assert!(refused(Value::Int(1 << 62)));
+        assert!(!refused(Value::Int(3)));
     }
 }

@@ -58,6 +58,8 @@ def plain(value):
         suffix += ".detach()"
     if value.is_quantized:
         return value.dequantize(), suffix + ".dequantize()"
+    if str(value.layout) == "torch.jagged":
+        return value.values(), suffix + ".values()"
     if str(value.layout) != "torch.strided":
         return value.to_dense(), suffix + ".to_dense()"
     if hasattr(value, "resolve_neg"):
@@ -182,8 +184,14 @@ def bounds(options, values):
     return usual[0] if rtol is None else rtol, usual[1] if atol is None else atol
 
 
+def known_shape(value):
+    """The shape; of a size that is only a symbol (the ragged one of a nested tensor, another symbol for each
+    tensor) that it is one."""
+    return tuple(size if isinstance(size, int) else None for size in value.shape)
+
+
 def tensors(observed, expected, path, options):
-    for kind, read in (("shape", lambda it: tuple(it.shape)), ("dtype", dtype_name)):
+    for kind, read in (("shape", known_shape), ("dtype", dtype_name)):
         if kind == "dtype" and not options[3]:
             continue
         if read(observed) != read(expected):

@@ -169,6 +169,11 @@ def promises(x):
     return x + strided(x)
 
 
+def jagged(values, offsets):
+    """Rows of different lengths: the size of their dimension is another symbol in each result."""
+    return torch.nested.nested_tensor_from_jagged(values, offsets)
+
+
 matrix = torch.randn(3, 4)
 huge = torch.tensor([[1e8, 1.0, -1e8], [3.0, 1e7, -1e7]])
 CASES = [
@@ -188,6 +193,7 @@ CASES = [
     ("silent", "determinism", torch.empty, [3, 4], {}, "torch.empty"),
     ("silent", "determinism", torch.softmax, [torch.randn(4, 3), 0], {}, None),
     ("silent", "determinism", torch.cumsum, [torch.randn(4, 3), 0], {}, None),
+    ("silent", "determinism", jagged, [torch.randn(4, 3), torch.tensor([0, 1, 4])], {}, None),
     ("silent", "kernel-path", torch.softmax, [torch.tensor([1.0, 100.0, 2.0]), 0], {}, None),
     ("silent", "kernel-path", torch.tril, [torch.randn(4, 4)], {}, None),
     ("silent", "kernel-path", torch.rand_like, [matrix], {}, None),
