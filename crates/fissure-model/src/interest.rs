@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::{Api, Argument, Confidence, Execution, Outcome, Verdict};
 
-    fn finding(kind: OutcomeKind, oracle: &str, value: Value) -> Finding {
+    fn finding(kind: OutcomeKind, oracle: Oracle, value: Value) -> Finding {
         let input = ConcreteInput {
             number: 0,
             arguments: vec![Argument {
@@ -195,7 +195,7 @@ mod tests {
             api: Api::default(),
             verdict: Verdict {
                 kind,
-                oracle: oracle.into(),
+                oracle,
                 confidence: Confidence::Numeric,
                 detail: String::new(),
                 note: false,
@@ -220,9 +220,9 @@ mod tests {
 
     #[test]
     fn a_wrong_value_comes_before_a_crash_and_a_crash_of_an_absurd_number_far_behind() {
-        let wrong = finding(OutcomeKind::WrongResult, "layout", Value::Int(3));
-        let crash = finding(OutcomeKind::Crash, "fatal-signal", Value::Int(3));
-        let absurd = finding(OutcomeKind::Crash, "fatal-signal", Value::Int(1 << 40));
+        let wrong = finding(OutcomeKind::WrongResult, Oracle::Layout, Value::Int(3));
+        let crash = finding(OutcomeKind::Crash, Oracle::FatalSignal, Value::Int(3));
+        let absurd = finding(OutcomeKind::Crash, Oracle::FatalSignal, Value::Int(1 << 40));
         assert!(wrong.interest() < crash.interest());
         assert_eq!(absurd.interest(), Interest::CrashOnAbsurdInput);
         assert_eq!((wrong.interest().rank(), absurd.interest().rank()), (1, 5));
