@@ -33,6 +33,9 @@ pub enum Role {
     LosesDigits,
     /// A small error of its operand is a large one of its result.
     Amplifies,
+    /// Its operand's bits count, not its value: what wrapped around before it was meant to.
+    #[serde(rename = "takes bits")]
+    TakesBits,
     /// Fails by magnitude alone, although its region is announced: not steered toward.
     #[serde(rename = "not steered")]
     NotSteered,
@@ -54,7 +57,7 @@ pub enum Role {
 }
 
 impl Role {
-    pub const ALL: [Role; 19] = [
+    pub const ALL: [Role; 20] = [
         Role::Reshapes,
         Role::Moves,
         Role::Averages,
@@ -67,6 +70,7 @@ impl Role {
         Role::Magnitude,
         Role::LosesDigits,
         Role::Amplifies,
+        Role::TakesBits,
         Role::NotSteered,
         Role::Conditioned,
         Role::SquaresInside,
@@ -227,7 +231,7 @@ mod tests {
     use crate::functions;
 
     /// One operation that has the property, and one that looks like it and has not.
-    const EXAMPLES: [(Role, &str, &str); 19] = [
+    const EXAMPLES: [(Role, &str, &str); 20] = [
         (Role::Reshapes, "unsqueeze", "gather"),
         (Role::Moves, "gather", "scatter"),
         (Role::Averages, "mean", "sum"),
@@ -240,6 +244,7 @@ mod tests {
         (Role::Magnitude, "layer_norm", "log_softmax"),
         (Role::LosesDigits, "sub", "mul"),
         (Role::Amplifies, "rsqrt", "square"),
+        (Role::TakesBits, "remainder", "sub"),
         (Role::NotSteered, "outer", "inner"),
         (Role::Conditioned, "cholesky", "norm"),
         (Role::SquaresInside, "var", "square"),

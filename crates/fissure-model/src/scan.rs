@@ -197,6 +197,9 @@ pub struct ScanFinding {
     /// What to write instead, from where the failing operand was made.
     #[serde(default)]
     pub advice: Option<String>,
+    /// Where the failing operand was made, in another function and for this use alone.
+    #[serde(default)]
+    pub origin: Option<ScanSite>,
     #[serde(default)]
     pub fix: Option<CheckedFix>,
     /// Where no fix passed: what the inputs must satisfy, or which call is the right one.

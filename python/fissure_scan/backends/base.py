@@ -19,6 +19,18 @@ MAXIMUM = dict((name, dtype.largest) for name, dtype in _FLOATS.items())
 SMALLEST_NORMAL = dict((name, dtype.smallest) for name, dtype in _FLOATS.items())
 
 
+def fitted(chosen, shape, monitor):
+    """Values for a source that makes an array of another shape each time: repeated or cut to fit; None where
+    the sizes of the data are what is varied."""
+    if tuple(chosen.shape) == tuple(shape):
+        return chosen
+    if monitor.settings.resize is not None or 0 in tuple(chosen.shape) + tuple(shape):
+        return None
+    if hasattr(chosen, "detach"):
+        chosen = chosen.detach().double().cpu().numpy()
+    return np.resize(chosen, tuple(shape))
+
+
 class Backend:
     library = ""
     # Does `differentiate` give slopes?

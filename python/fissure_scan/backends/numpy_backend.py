@@ -11,7 +11,7 @@ import numpy as np
 
 from ..steer import steering
 from ..watch import operations
-from .base import Backend
+from .base import Backend, fitted
 
 _MONITOR = [None]
 # The originals: while the program runs, NumPy's own names lead to the traced sources.
@@ -61,8 +61,19 @@ def traced(value):
     return value
 
 
+def counted(value):
+    """As `traced`, for sums of whole numbers too: what a program divides by."""
+    if isinstance(value, np.integer):
+        return ordinary_asarray(value).view(TracedArray)
+    return traced(value)
+
+
 class TracedArray(np.ndarray):
     fissure_traced = True
+
+    def __hash__(self):
+        # A number is a key of a dictionary, as NumPy's own scalars are.
+        return hash(self.view(np.ndarray)[()])
 
     def __array_finalize__(self, source):
         # `np.uint8(x)` and other constructors of types convert without a method of the array.
@@ -98,7 +109,7 @@ class TracedArray(np.ndarray):
                 result = getattr(ufunc, method)(*arguments, **clean)
             if out is not None and len(out) == 1 and isinstance(out[0], TracedArray):
                 return out[0]
-            return traced(result)
+            return counted(result) if (ufunc, method) == (np.add, "reduce") else traced(result)
 
         # The reductions name their defaults too, which not every function of that name takes.
         said = dict(
@@ -115,7 +126,8 @@ class TracedArray(np.ndarray):
 
         def call():
             with np.errstate(all="ignore"):
-                return traced(function(*clean_arguments, **clean_keywords))
+                result = function(*clean_arguments, **clean_keywords)
+            return counted(result) if function in (np.sum, np.count_nonzero) else traced(result)
 
         return observe(name, function, arguments, keywords, call)
 
@@ -270,7 +282,8 @@ class NumpyBackend(Backend):
         return float(np.finfo(value.dtype).eps)
 
     def replace(self, value, chosen, monitor, key):
-        if tuple(chosen.shape) != tuple(value.shape) and key not in monitor.settings.reshaped:
+        chosen = fitted(chosen, value.shape, monitor)
+        if chosen is None:
             return None
         return ordinary_array(chosen, dtype=value.dtype, copy=True).view(TracedArray)
 

@@ -8,7 +8,7 @@ from torch.overrides import TorchFunctionMode
 from ..steer import steering
 from ..watch import names, operations
 from ..watch.monitor import StopRun
-from .base import Backend
+from .base import Backend, fitted
 
 
 # The original: while the program runs, this name leads to the traced source.
@@ -159,7 +159,8 @@ class TorchBackend(Backend):
 
     def replace(self, value, chosen, monitor, key):
         """The tensor the program gets instead of `value`."""
-        if tuple(chosen.shape) != tuple(value.shape) and key not in monitor.settings.reshaped:
+        chosen = fitted(chosen, value.shape, monitor)
+        if chosen is None:
             return None
         info = monitor.trace.inputs[key]
         fresh = _as_tensor(chosen, value.dtype)

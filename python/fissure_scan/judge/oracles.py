@@ -54,8 +54,51 @@ def out_of_range(backend, node):
     return None
 
 
+# Arithmetic on whole numbers, for the result that would have been right.
+_EXACT = {"add": "add", "sub": "subtract", "mul": "multiply"}
+
+
+def _whole_numbers(backend, node):
+    """Arithmetic on whole numbers whose result does not fit their type: `a - b` of two bytes."""
+    limits = backend.integer_limits(node.output) if node.output is not None else None
+    if limits is None or node.library not in ("numpy", "torch") or len(node.operands) != 2:
+        return None
+    name = backend.dtype_name(node.output)
+    if node.name != "sub" and name in ("uint32", "uint64"):
+        # Hashes and random numbers are made so.
+        return None
+    if backend.count(node.output) == 0 or backend.count(node.output) > 1000000:
+        return None
+    import numpy
+
+    from ..backends.numpy_backend import ordinary_asarray
+
+    numbers = [
+        backend.numbers(value).astype(numpy.float64) if backend.is_array(value) else value
+        for value in node.operands
+    ]
+    if not all(isinstance(value, (int, float, numpy.ndarray)) for value in numbers):
+        return None
+    with numpy.errstate(all="ignore"):
+        exact = getattr(numpy, _EXACT[node.name])(*map(ordinary_asarray, numbers))
+    minimum, maximum = float(exact.min()), float(exact.max())
+    low, high = limits
+    if minimum < low * (1.0 + 1e-12) - 0.5 or maximum > high * (1.0 + 1e-12) + 0.5:
+        worst = minimum if minimum < low - 0.5 else maximum
+        return "%s gives %.9g, which does not fit %s [%d, %d] and wraps around" % (
+            node.name,
+            worst,
+            name,
+            low,
+            high,
+        )
+    return None
+
+
 def wrap_around(backend, node):
-    """A cast to an integer type of values that do not fit it."""
+    """A cast to an integer type of values that do not fit it, or such a result of arithmetic."""
+    if node.name in _EXACT:
+        return _whole_numbers(backend, node)
     if node.name != "cast":
         return None
     if not node.inputs or node.output is None or not backend.is_float(node.inputs[0]):

@@ -6,6 +6,7 @@ from . import low_precision, oracles, points
 from ..search import candidates
 from ..steer import registry
 from ..watch import operations
+from ..watch.monitor_tools import flatten
 
 # A result is called wrong when it is off by this share of its size, after an operation that made
 # an error at least this much larger than that of its operands, and by more than the tolerance of
@@ -99,6 +100,24 @@ def _recovers(trace, wrong, errors):
     return bool(ends) and all(errors.get(id(node), 1.0) <= HARMLESS for node in ends)
 
 
+def _returns_right(trace, errors):
+    """Is what a target function gives back right? Then digits were lost in what it only decides by (an
+    error estimate, a test of convergence)."""
+    made = [
+        trace.producer(value)
+        for value in flatten(
+            trace.result if isinstance(trace.result, tuple) else (trace.result,), []
+        )
+    ]
+    known = [node for node in made if node is not None and id(node) in errors]
+    return (
+        trace.stopped is None
+        and bool(known)
+        and len(known) == len(made)
+        and all(errors[id(node)] <= HARMLESS for node in known)
+    )
+
+
 def cancellation(trace, shadow, accurate=ACCURATE):
     """(node that lost the digits, wrong result, its error): only when a result that the program
     keeps or takes out is wrong."""
@@ -114,7 +133,7 @@ def cancellation(trace, shadow, accurate=ACCURATE):
         ):
             wrong = node
             break
-    if wrong is None or _recovers(trace, wrong, errors):
+    if wrong is None or _recovers(trace, wrong, errors) or _returns_right(trace, errors):
         return None
     for node, inputs, error, _ in shadow.errors:
         if (

@@ -29,6 +29,7 @@ class Found:
         self.hidden_by = None
         self.absorbed_by = None
         self.visible = True
+        self.origin = None  # where the operand was made, for this use alone
         self.advice = None  # what to write instead, from where the operand was made
         self.consequence = None  # what is wrong about the results in the end
         self.reason = None
@@ -63,7 +64,24 @@ class Found:
             level = 4
         return level, ratio, largest
 
+    def _next_to_nothing(self):
+        """The largest changed element where all of them are tiny but not 0; else None."""
+        top = 0.0
+        for key, value in self.overrides.items():
+            variable = self.space.by_key[key]
+            if value.shape != variable.own.shape:
+                return None
+            changed = np.abs(value[value != variable.own])
+            if changed.size and float(changed.max()) >= variable.tiny():
+                return None
+            top = max(top, float(changed.max()) if changed.size else 0.0)
+        return top or None
+
     def _severity(self):
+        top = self._next_to_nothing() if self.overrides else None
+        if top is not None:
+            self.reason = "only with values of about %.0e that are not 0" % top
+            return "theoretical"
         if self.level <= 1 or (self.level == 4 and self.ratio <= 1.0):
             return "critical"
         if self.ratio <= 1e4:
@@ -127,11 +145,16 @@ class Found:
             (node.operands for node in trace.nodes if node.index == self.failure.index), ()
         )
         self.advice = words.advice(self.failure, trace, operands)
+        self.origin = words.origin(self.failure, trace, operands)
         self.also = list(self.failure.also)
         if self.oracle == "nonfinite":
             self._follow(trace)
             if not self.visible or self.hidden_by is not None:
                 self._consequence(runner, trace, shadow)
+            if self.oracle == "hidden_nonfinite" and self.failure.library == "numpy":
+                # No gradient goes through it either: the program has thought of it.
+                self.severity = "theoretical"
+                self.reason = "a later %s replaces it, and the results are right" % self.hidden_by
             if (
                 self.oracle == "nonfinite"
                 and self.severity == "medium"
@@ -141,7 +164,30 @@ class Found:
                 self.reason = "the exact result does not fit the number format either"
         elif self.oracle == "gradient_nonfinite" and self.severity == "medium":
             self.severity = "theoretical"
+        elif self.oracle == "wraparound":
+            self._wanted(trace)
         return True
+
+    def _wanted(self, trace):
+        """Arithmetic that is meant to wrap (checksums, hashes), or whose wrapped part nobody takes."""
+        made = next((node for node in trace.nodes if node.index == self.failure.index), None)
+        if made is None or made.name == "cast":
+            return
+        users = [
+            node
+            for node in trace.nodes
+            if node.index > made.index and any(value is made.output for value in node.inputs)
+        ]
+        before = [trace.producers.get(id(value)) for value in made.inputs]
+        if any(
+            node is not None and operations.has(node.name, "takes bits") for node in users + before
+        ):
+            self.severity, self.reason = "theoretical", "its bits are used, not its value"
+        elif users and all(
+            operations.has(node.name, "hides") and operations.has(node.name, "given")
+            for node in users
+        ):
+            self.severity, self.reason = "theoretical", "%s takes another value" % users[0].name
 
     def _follow(self, trace):
         """Where the NaN or Inf went: seen by somebody, hidden, or absorbed without harm."""
@@ -153,7 +199,7 @@ class Found:
         for node in trace.nodes:
             if node.index < self.failure.index:
                 continue
-            if node.output_bad and not node.consumed:
+            if node.output_bad and not node.consumed and not _replaced(node):
                 return
             if node.inputs_bad and not node.output_bad and not tests(node.outputs):
                 if operations.has(node.name, "decides") or operations.has(node.name, "selects"):
@@ -162,7 +208,14 @@ class Found:
                     hidden = hidden or node
                 else:
                     absorbed = absorbed or node
-        if hidden is not None:
+        if (
+            hidden is None
+            and absorbed is None
+            and any(node.index == self.failure.index and _replaced(node) for node in trace.nodes)
+        ):
+            self.hidden_by = "assignment"
+            self.oracle = "hidden_nonfinite"
+        elif hidden is not None:
             self.hidden_by = hidden.name
             self.oracle = "hidden_nonfinite"
         elif absorbed is not None:
@@ -257,8 +310,21 @@ class Found:
             "library": failure.library,
             "elapsed": self.elapsed,
             "advice": self.advice,
+            "origin": self.origin,
             "sentence": words.sentence(self),
         }
+
+
+def _replaced(node):
+    """Was the NaN or Inf of an array overwritten in place, as `y[x == 0] = 0` does?"""
+    backend = backends.of(node.library)
+    return (
+        node.library == "numpy"
+        and node.output_bad
+        and backend.is_array(node.output)
+        and backend.count(node.output) > 0
+        and backend.finite(node.output)
+    )
 
 
 def _signal(label):

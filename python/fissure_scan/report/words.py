@@ -132,7 +132,11 @@ def _effect(found):
     if found.oracle == "gradient_nonfinite":
         return "the gradient of %s is NaN or Inf" % name
     if found.oracle == "wraparound":
-        return "the conversion wraps around"
+        return (
+            "the conversion wraps around"
+            if name == "cast"
+            else "the result of %s does not fit its type and wraps around" % name
+        )
     return "the digits of %s are wrong" % name
 
 
@@ -168,6 +172,11 @@ _FINDERS = {
         ("sum", "a logarithm of a sum of exponentials is `logsumexp`"),
         ("exp", "the logarithm of an exponential is its argument: leave both out"),
         ("norm", "keep the norm above 0 with `clamp_min` where it is made"),
+        ("det", "use `slogdet`, which does not overflow or underflow"),
+        ("prod", "sum the logarithms of the factors instead"),
+        ("cumprod", "add up the logarithms of the factors (`cumsum`) instead"),
+        ("tanh", "`log(1 - tanh(u)²)` is `2 * (log 2 - u - softplus(-2 * u))`"),
+        ("div", "subtract the logarithms instead, and keep both operands above 0"),
     ),
     "div": (
         ("std", "add a small constant to it there (`std + eps`): it is 0 for constant data"),
@@ -187,7 +196,11 @@ _FINDERS = {
         ("sum", "add a small constant inside the root: its gradient at 0 is infinite"),
         ("var", "add a small constant inside the root"),
     ),
-    "exp": (("", "subtract the maximum first, or stay in logarithms (`logsumexp`, `softmax`)"),),
+    "exp": (
+        ("", "bound its argument (`clamp`) where it is made: a log-variance, a rate, a ratio"),
+    ),
+    "inverse": (("", "solve with a small multiple of the identity added to the matrix"),),
+    "cholesky": (("", "add a small multiple of the identity to the matrix"),),
     "acos": (("", "clamp its operand to [-1, 1], or use `atan2`"),),
 }
 _FINDERS["rsqrt"] = _FINDERS["sqrt"]
@@ -195,8 +208,55 @@ for _name in ("log2", "log10"):
     _FINDERS[_name] = _FINDERS["log"]
 
 
+# `log(1 - sigmoid(x))`, `log(1 - tanh(x) ** 2)`, `log(abs(det(m)))`: what is inside still decides.
+_THROUGH = {"log": ("sub", "pow", "square", "mul", "abs")}
+
+
+def origin(failure, trace, operands):
+    """The site in another function where a softmax was made whose logarithm fails, if nothing but that
+    logarithm and choices (`argmax`) take it; else None."""
+    if failure.name != "log" or trace is None or not operands:
+        return None
+    node = trace.producer(operands[0])
+    for _ in range(6):
+        if node is None or node.name == "softmax" or not node.inputs:
+            break
+        small = node.name == "add" and any(isinstance(value, float) for value in node.operands)
+        if not operations.looked_through(node.name) and not small:
+            return None
+        node = trace.producer(node.inputs[0])
+    if node is None or node.name != "softmax" or node.site.scope == failure.site.scope:
+        return None
+    made = set(map(id, node.outputs))
+    for user in trace.nodes:
+        if user.index <= node.index or not any(id(value) in made for value in user.inputs):
+            continue
+        if operations.looked_through(user.name) or user.name == "add":
+            made.update(map(id, user.outputs))
+        elif user.site != failure.site and not operations.has(user.name, "decides"):
+            return None
+    return node.site.as_json()
+
+
+def _summed(failure, trace):
+    """Are exponentials added up or divided by their sum, as in a softmax?"""
+    made = set()
+    for node in trace.nodes:
+        if node.index == failure.index or any(id(value) in made for value in node.inputs):
+            if node.index != failure.index and node.name in ("sum", "div", "logsumexp"):
+                return True
+            if node.index == failure.index or operations.moved(node.name) or node.name == "mul":
+                made.update(id(value) for value in node.outputs)
+    return False
+
+
 def advice(failure, trace, operands):
     """What to write instead, from what the failing operand was made of; None when nothing fits."""
+    if failure.oracle == "wraparound" and failure.name != "cast":
+        return "line %d: convert the operands of `%s` to a wider, signed type first" % (
+            failure.site.line,
+            failure.name,
+        )
     rules = _FINDERS.get(failure.name)
     if rules is None or trace is None:
         return None
@@ -217,9 +277,16 @@ def advice(failure, trace, operands):
                         node.site.scope,
                         text,
                     )
-            if not operations.looked_through(node.name) or not node.inputs:
+            if not node.inputs or not (
+                operations.looked_through(node.name) or node.name in _THROUGH.get(failure.name, ())
+            ):
                 break
-            node = trace.producer(node.inputs[0])
+            arrays = [value for value in node.inputs if trace.producer(value) is not None]
+            node = trace.producer(arrays[0]) if arrays else None
+    if failure.name == "exp" and _summed(failure, trace):
+        rules = (
+            ("", "subtract the maximum first, or stay in logarithms (`logsumexp`, `softmax`)"),
+        )
     for name, text in rules:
         if not name:
             return "line %d: `%s`: %s" % (failure.site.line, failure.name, text)

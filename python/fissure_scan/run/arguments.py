@@ -3,6 +3,7 @@
 import copy
 
 from ..backends import library as backends
+from ..watch import whole_numbers
 from ..watch.trace import InputInfo
 
 
@@ -86,6 +87,8 @@ class Arguments:
             given = given if replaced is None else replaced
         if monitor.widen and backend.is_float(given):
             given = backend.from_numpy(backend.numbers(given).astype("float64"), "float64")
+        if _counts(backend, given):
+            monitor.whole[id(given)] = key
         monitor.known[id(given)] = key
         monitor.derived.add(id(given))
         monitor.trace.keep.append(given)
@@ -115,8 +118,16 @@ class Arguments:
         facts = self.facts.get(name)
         if self.observed is not None:
             info.why = "as in the call %s" % self.observed
-        if not backend.is_float(value):
+        info.unit_length = facts is not None and facts.unit_length and self.observed is None
+        if _counts(backend, value):
+            minimum, maximum = backend.extremes(value) if backend.count(value) else (0.0, 0.0)
+            info.low, info.high = min(minimum, 0.0), maximum
+            info.frozen, info.why = True, whole_numbers.ONLY_INDICES
+        elif not backend.is_float(value):
             info.frozen, info.why = True, "not a floating-point array"
+        elif info.unit_length:
+            info.low, info.high, info.why = -1.0, 1.0, "documented as of unit length"
+            info.made_up = False
         elif facts is not None and facts.bounded():
             info.low, info.high, info.why = facts.low, facts.high, "documented"
             if facts.open_low and info.low is not None:
@@ -132,6 +143,10 @@ class Arguments:
         elif self.observed is not None and _distributions(backend.numbers(value)):
             info.low, info.high, info.why = 0.0, 1.0, "its rows sum to 1"
         return info
+
+
+def _counts(backend, value):
+    return backend.library in ("numpy", "torch") and whole_numbers.is_whole(value)
 
 
 def _zeros_and_ones(numbers):

@@ -22,6 +22,11 @@ _BETWEEN = re.compile(r"(?:between|from)\s+(%s)\s+(?:and|to)\s+(%s)" % (_NUMBER,
 _ABOVE = re.compile(r"(?:>|greater than|larger than|above|more than)\s*(%s)" % _NUMBER, re.I)
 _AT_LEAST = re.compile(r"(?:>=|≥|at least|no less than)\s*(%s)" % _NUMBER, re.I)
 _BELOW = re.compile(r"(?:<=?|≤|less than|smaller than|below|at most)\s*(%s)" % _NUMBER, re.I)
+_UNIT_LENGTH = re.compile(
+    r"\bunit[- ](?:length|norm|vectors?|quaternions?|directions?)\b|\bl2[- ]normali[sz]ed\b"
+    r"|\bnormali[sz]ed (?:quaternions?|vectors?|directions?|axis|axes)\b",
+    re.I,
+)
 _CHOICES = re.compile(r"\{\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\}")
 _DTYPES = (
     ("bfloat16", "bfloat16"),
@@ -51,6 +56,7 @@ class Facts:
         self.open_low = False
         self.choices = []
         self.whole = False  # integers: class indices, counts
+        self.unit_length = False  # its rows are directions
 
     def array(self):
         words = self.type.lower()
@@ -190,6 +196,7 @@ def _read(facts):
     match = _CHOICES.search(text)
     if match:
         facts.choices = re.findall(r"['\"]([^'\"]*)['\"]", match.group(1))
+    facts.unit_length = _UNIT_LENGTH.search(text) is not None
     _range(facts, text, lower)
 
 

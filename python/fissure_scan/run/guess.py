@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 
-from . import docstrings, specs
+from . import docstrings, signatures, specs
 
 _LABELS = (
     "label",
@@ -216,7 +216,7 @@ def library(function=None):
 def documentation(function, owner=None):
     """The facts of a function's docstring, or of its class's."""
     facts = {}
-    for holder in (owner, function):
+    for holder in (owner, signatures.behind(function)):
         facts.update(docstrings.parse(inspect.getdoc(holder) if holder is not None else None))
     return facts
 
@@ -380,6 +380,8 @@ class Guesser:
         dtype = facts.dtype if facts.dtype and "float" in facts.dtype else None
         if facts.bounded():
             return specs.array("float", wanted, chosen, dtype, extra=(facts.low, facts.high))
+        if facts.unit_length:
+            return specs.array("direction", wanted, chosen, dtype)
         described = facts.type + facts.text
         if short in _LABELS and (
             re.search("label|class|ind[ei]", described, re.I)

@@ -17,7 +17,7 @@ from ..watch.monitor import Monitor, StopRun
 from ..watch.trace import Trace
 from .journal import Run
 from .scratch import Scratch
-from .surroundings import Capture, alarm, package_of, package_places
+from .surroundings import Capture, alarm, main_package, package_of, package_places
 
 
 # What a program for TensorFlow 1 says about TensorFlow 2.
@@ -35,7 +35,6 @@ class Settings:
     def __init__(self, regions):
         self.regions = regions
         self.leaf_sources = set()
-        self.reshaped = set()
         self.honour_no_grad = False
         self.infos = {}  # inputs as the own run made them
         self.resize = None  # a Resize, or None
@@ -155,10 +154,11 @@ class Program:
         applied = patches.install(monitor, mode)
         remove_numpy = None
         if "numpy" in sys.modules:
-            from ..backends import numpy_backend, scipy_watch
+            from ..backends import numpy_backend, pandas_watch, scipy_watch
 
             remove_numpy = numpy_backend.install(monitor)
             scipy_watch.install()
+            pandas_watch.install(applied, monitor)
         library_results.install(applied, monitor)
         loader = importlib.machinery.SourceFileLoader
         applied.set(loader, "get_code", self._modules.get_code(loader.get_code))
@@ -263,12 +263,13 @@ class Program:
     def execute_as_main(self):
         """Runs the file as `python file` would; returns its namespace."""
         code = self._code(self.file)
+        package = main_package(self.file)
         namespace = {
             "__name__": "__main__",
             "__file__": self.file,
             "__builtins__": __builtins__,
             "__doc__": None,
-            "__package__": None,
+            "__package__": package,
             "__spec__": None,
             "__loader__": None,
         }

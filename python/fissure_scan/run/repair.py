@@ -280,6 +280,9 @@ def _types(state, kind, message, meant, hit, library):
             if specs.is_array(state[name]):
                 yield {name: state[name]._replace(container="list", count=2)}
             else:
+                if type(state[name].extra) is int:
+                    # A size was taken for one: the sizes of several layers, one after the other.
+                    yield {name: specs.constant([8, 8, 8])}
                 yield {name: specs.array("float", (4, 3), library)}
                 yield {name: specs.constant((4, 3))}
                 yield {name: specs.constant([0.5, 0.5, 0.5])}

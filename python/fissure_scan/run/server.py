@@ -63,6 +63,9 @@ class Server:
         found, problems = catalogue.of(self.plan)
         for name, message in problems:
             self._done(name, None, None, message)
+        if not found and not problems:
+            name = self.plan.get("module") or os.path.basename(self.plan.get("file") or "it")
+            self._done(name, None, None, "it defines no function or class of its own")
         for position, target in enumerate(found):
             left = self.deadline - time.monotonic()
             if left < 1.0 or self.interrupted:

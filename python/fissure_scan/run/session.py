@@ -6,7 +6,7 @@ import time
 
 from . import loading, targets
 from ..judge import numpy_precision, precision
-from ..report import causes, crash, reproduce, verify
+from ..report import causes, crash, failing_input, reproduce, verify
 from ..search import variations
 from ..steer import learned, registry, soft_assertions
 from ..watch import operations, patches
@@ -159,6 +159,13 @@ class Session:
         )
         if trace.error is not None and trace.operations == 0:
             return False
+        if trace.without_data() and not self.program.function:
+            if not self._functions_instead():
+                self.problem = (
+                    "it computes with no data at all: standard input is empty in a scan, and files "
+                    "that are not there too"
+                )
+            return False
         self._calibrate()
         self._settings()
         self._understood()
@@ -168,7 +175,7 @@ class Session:
         """A script whose run comes to no array operation, but that has functions to scan."""
         return bool(
             self.baseline is not None
-            and self.baseline.operations == 0
+            and (self.baseline.operations == 0 or self.baseline.without_data())
             and not self.program.function
             and self.program.file
             and loading.defines_functions(self.program.file)
@@ -205,7 +212,7 @@ class Session:
         )
 
     def _own_run(self):
-        limit = min(self.plan["own_run_timeout"], max(2.0, 0.5 * (self.ends - time.monotonic())))
+        limit = min(self.plan["own_run_timeout"], max(5.0, 0.5 * (self.ends - time.monotonic())))
         return self.program.run(
             Policy(
                 watch_gradients=True,
@@ -398,7 +405,7 @@ class Session:
         folder = os.path.join(self.plan["output"], identifier)
         os.makedirs(folder, exist_ok=True)
         if self.plan["config"]["save_inputs"]:
-            self._save_input(found, folder)
+            failing_input.save(found, self.baseline.inputs, folder)
         script = os.path.join(folder, "reproduce.py")
         with open(script, "w", encoding="utf-8") as handle:
             handle.write(reproduce.script(self.program, found, folder))
@@ -428,37 +435,6 @@ class Session:
             found.severity = "theoretical"
             found.reason = "its script did not show it again"
         return shown
-
-    def _save_input(self, found, folder):
-        """inputs_failed.npy: the changed inputs as one structured array, readable without pickles."""
-        import numpy
-        from ..backends.numpy_backend import ordinary_asarray
-
-        if not found.overrides:
-            fields = [
-                (info.name, info)
-                for info in self.baseline.inputs.values()
-                if info.kind != "weight" and not info.frozen
-            ]
-            values = dict(
-                (name, reproduce.stored(Variable(info).own, info)) for name, info in fields
-            )
-        else:
-            infos = self.baseline.inputs
-            values = dict(
-                (infos[key].name, reproduce.stored(value, infos[key]))
-                for key, value in found.overrides.items()
-            )
-        if found.variation is not None:
-            values = dict((name, found.variation.cut(value)) for name, value in values.items())
-        names = sorted(values)
-        if not names:
-            return
-        dtype = [(name, values[name].dtype, values[name].shape) for name in names]
-        record = numpy.zeros((), dtype=dtype)
-        for name in names:
-            record[name] = ordinary_asarray(values[name])
-        numpy.save(os.path.join(folder, "inputs_failed.npy"), record, allow_pickle=False)
 
     # Fixes -------------------------------------------------------------------------------------
 

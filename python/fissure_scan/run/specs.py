@@ -13,7 +13,18 @@ from ..backends import library as backends
 # "tuple" with `count` parts; extra: what the kind needs more.
 Spec = collections.namedtuple("Spec", "kind shape dtype library container count extra")
 
-ARRAYS = ("float", "unit", "positive", "binary", "labels", "bool", "psd", "simplex", "onehot")
+ARRAYS = (
+    "float",
+    "unit",
+    "positive",
+    "binary",
+    "labels",
+    "bool",
+    "psd",
+    "simplex",
+    "onehot",
+    "direction",
+)
 
 
 def array(kind, shape, library, dtype=None, container=None, count=0, extra=None):
@@ -82,6 +93,8 @@ def _array(spec, seed):
         if values.ndim:
             rows = values.reshape(-1, shape[-1])
             rows[numpy.arange(len(rows)), numpy.arange(len(rows)) % shape[-1]] = 1.0
+    elif spec.kind == "direction":
+        values = of_unit_length(state.standard_normal(shape))
     elif spec.kind == "simplex":
         values = 0.1 + state.random_sample(shape)
         values = values / values.sum(axis=-1, keepdims=True) if numpy.ndim(values) else values
@@ -92,6 +105,18 @@ def _array(spec, seed):
     if spec.kind == "float" and (low is not None or high is not None):
         values = _inside(state.random_sample(shape), low, high)
     return _of_library(numpy.array(values), spec.library, spec.dtype)
+
+
+def of_unit_length(values):
+    """The same rows, each of length 1; a row of zeros points along the first axis."""
+    import numpy
+
+    if not numpy.ndim(values) or not values.shape[-1]:
+        return values
+    largest = numpy.abs(values).max(axis=-1, keepdims=True)
+    scaled = values / numpy.where(largest == 0.0, 1.0, largest)
+    scaled[..., 0] = numpy.where(largest[..., 0] == 0.0, 1.0, scaled[..., 0])
+    return scaled / numpy.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
 
 
 def _inside(draws, low, high):

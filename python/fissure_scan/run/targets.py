@@ -7,7 +7,7 @@ import io
 import sys
 import time
 
-from . import guess, observe, specs
+from . import guess, observe, signatures, specs
 from ..watch import operations
 from ..watch.monitor import Policy
 from .trial import Trial, refusal
@@ -27,7 +27,8 @@ class Endless(str):
 class Target:
     """What a name such as `Class.method` leads to."""
 
-    def __init__(self, owner, function):
+    def __init__(self, owner, function, name=None):
+        self.name = name or getattr(function, "__name__", None)
         self.owner = owner  # the class, for a method that needs an object
         self.function = function  # the plain function of such a method, else what is called
 
@@ -42,7 +43,7 @@ class Target:
                 "no object of `%s` could be made: %s: %s"
                 % (self.owner.__name__, type(error).__name__, error)
             ) from error
-        return getattr(made, self.function.__name__)
+        return getattr(made, self.name)
 
 
 def resolve(namespace, path):
@@ -60,7 +61,7 @@ def resolve(namespace, path):
         and inspect.isfunction(value)
         and not isinstance(inspect.getattr_static(owner, parts[-1]), staticmethod)
     ):
-        return Target(owner, value)
+        return Target(owner, value, parts[-1])
     if not callable(value):
         raise TargetError("`%s` cannot be called" % path)
     return Target(None, value)
@@ -85,7 +86,7 @@ def choose_arguments(program, tensor_size, deadline=None):
     except Exception as error:
         return "importing it raises %s: %s" % (type(error).__name__, error)
     deadline = deadline or time.monotonic() + 30.0
-    code = observe.code_of(target.function)
+    code = observe.code_of(signatures.behind(target.function))
     line = code.co_firstlineno if code is not None else 0
     documented = guess.documentation(target.function)
     seen = observe.observe(program, target.function, target.owner)
@@ -237,7 +238,7 @@ def _inside_domain(trial, outcome, constructor, last_failed):
 
 def _constructors(program, owner, deadline):
     """Ways to make an object of a class that work, or why none does."""
-    if owner.__init__ is object.__init__:
+    if owner.__init__ is object.__init__ or _takes_nothing(owner):
         return [None]
     documented = guess.documentation(owner.__init__, owner)
 
@@ -265,12 +266,26 @@ def _constructors(program, owner, deadline):
                 for other in found
             ):
                 found.append(arguments)
-            if len(found) >= 2 or labels == "numbers" and not inspect.signature(owner).parameters:
+            if len(found) >= 2 or labels == "numbers" and not signatures.parameters(owner):
                 break
     if not found:
         text = refusal(trial.last)
         return "no object of `%s` could be made: %s" % (owner.__name__, text)
     return found
+
+
+def _takes_nothing(owner):
+    """A class without a constructor of its own, whose base takes whatever is passed (`Module`)."""
+    if any(
+        it.kind not in (it.VAR_POSITIONAL, it.VAR_KEYWORD) for it in signatures.parameters(owner)
+    ):
+        return False
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            owner()
+    except Exception:
+        return False
+    return True
 
 
 def _by_layers(owner, constructor, trial):

@@ -13,7 +13,7 @@ import re
 import sys
 import time
 
-from . import guess, repair, specs
+from . import guess, repair, signatures, specs
 from .arguments import Arguments
 
 # Calls per target at most.
@@ -50,11 +50,11 @@ class Trial:
         self.calls = 0
         plain = function.__init__ if isinstance(function, type) else function
         with contextlib.suppress(ValueError):
-            plain = inspect.unwrap(plain)
+            plain = inspect.unwrap(signatures.behind(plain))
         self.library = guess.library(plain)
         self.parameters = []
         self.rest = None
-        for position, parameter in enumerate(inspect.signature(function).parameters.values()):
+        for position, parameter in enumerate(signatures.parameters(function)):
             if position == 0 and skip_first:
                 continue
             if parameter.kind == parameter.VAR_POSITIONAL:

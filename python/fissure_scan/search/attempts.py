@@ -134,6 +134,8 @@ class Attempts:
 
     def attempt(self, label, overrides, level, aims=None):
         """Runs one candidate; True when it made something new fail."""
+        by_key = self.space.by_key
+        overrides = dict((key, by_key[key].settle(value)) for key, value in overrides.items())
         mark = _mark(overrides)
         if mark in self._tried:
             self.aimed, self.first_failure = self._measured.get(mark, {}), 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..backends.base import MAXIMUM
 from ..backends.numpy_backend import ordinary_asarray
+from ..run.specs import of_unit_length
 
 
 class Variable:
@@ -28,6 +29,7 @@ class Variable:
         self.high = info.high if high is None else high
         self.user_range = low is not None or high is not None
         self.whole = "float" not in self.dtype  # an image of bytes
+        self.unit_length = info.unit_length
         finite = self.own[np.isfinite(self.own)]
         self.own_low = float(finite.min()) if finite.size else 0.0
         self.own_high = float(finite.max()) if finite.size else 0.0
@@ -55,7 +57,9 @@ class Variable:
         )
 
     def settle(self, values):
-        """Values that the input's type can hold."""
+        """Values that the input's type and what is said of it allow."""
+        if self.unit_length and values.shape == self.own.shape:
+            values = of_unit_length(values)
         return np.rint(values) if self.whole else values
 
     def nearer(self, values):
@@ -63,6 +67,10 @@ class Variable:
         largest = float(np.abs(values).max()) if values.size else 0.0
         share = min(1.0, 9.0 * self.limit**0.5 / largest) if largest > 0.0 else 1.0
         return values * share
+
+    def tiny(self):
+        """Values below this that are not 0 come from nowhere: their reciprocals hardly fit."""
+        return self.limit**-0.75
 
     def unbounded(self):
         return self.low is None or self.high is None
@@ -206,6 +214,7 @@ def outer(variables):
         ("all %g", lambda v, f: np.full_like(v.own, f * v.scale)),
         ("all -%g", lambda v, f: np.full_like(v.own, -f * v.scale)),
         ("alternating %g", _alternate),
+        ("outliers of %g", _outliers),
     )
     alone = [("%s " % v.name, [v]) for v in free] if 1 < len(free) <= 4 else []
     for label, make in kinds:
@@ -236,6 +245,18 @@ def heavier(weights):
             dict((v.key, v.clip(_alternate(v, factor), 2)) for v in weights),
         )
     yield "weights zero", dict((v.key, np.zeros_like(v.own)) for v in weights)
+
+
+def learned(weights, inputs):
+    """Level L3: weights that training has brought to what they are compared with: as another weight or
+    an input of the same shape is."""
+    pairs = [(weight, other) for weight in weights[:4] for other in (inputs + weights)[:8]]
+    for weight, other in pairs:
+        if weight is not other and weight.own.shape == other.own.shape and weight.own.size:
+            yield (
+                "%s equal to %s" % (weight.name, other.name),
+                {weight.key: weight.clip(other.own.copy(), 2)},
+            )
 
 
 def offsets(variables):
@@ -325,6 +346,14 @@ def _one_high(variable):
             values[..., 0] = high
         else:
             values[...] = high
+    return values
+
+
+def _outliers(variable, factor):
+    """One row in ten is far from the others, as a faulty sensor or a wrong unit makes it."""
+    values = variable.own.copy()
+    if values.ndim >= 1 and len(values) > 1:
+        values[::10] *= factor
     return values
 
 

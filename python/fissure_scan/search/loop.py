@@ -37,6 +37,8 @@ class Search:
             key = failure.site.key()
             if key not in self.collected:
                 found = Found(failure, {}, 0, "the program's own data", self.space)
+                # Where what failed goes decides how much it counts.
+                found.confirm(self.runner)
                 found.elapsed = baseline.seconds
                 self.collected.keep(key, found)
 
@@ -64,6 +66,7 @@ class Search:
             attempts.several(candidates.far(inputs), 2)
             attempts.several(candidates.absurd(inputs), 2)
         else:
+            attempts.several(candidates.learned(weights, inputs), 3)
             attempts.several(candidates.heavier(weights), 3)
             attempts.several(_together(weights + inputs), 3)
 

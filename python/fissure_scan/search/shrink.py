@@ -28,8 +28,19 @@ def shrink(failure, overrides, by_key, failures, is_note, over):
     current = _shorter(current, by_key, fails, over, spent)
     if is_note(failure, current):
         # Nobody replays a note: which of its elements matter is not worth the runs.
-        return current
-    return _sparser(current, by_key, fails, over, spent)
+        return _plainer(current, by_key, fails)
+    return _plainer(_sparser(current, by_key, fails, over, spent), by_key, fails)
+
+
+def _plainer(current, by_key, fails):
+    """Zeros instead of values that are next to nothing, where they do the same."""
+    plain = dict(
+        (key, np.where(np.abs(value) < by_key[key].tiny(), 0.0, value))
+        for key, value in current.items()
+    )
+    same = all((plain[key] == value).all() for key, value in current.items())
+    allowed = all(by_key[key].low is None or by_key[key].low <= 0.0 for key in current)
+    return plain if not same and allowed and fails(plain) else current
 
 
 def _shorter(current, by_key, fails, over, spent):

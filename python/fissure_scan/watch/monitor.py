@@ -4,7 +4,7 @@ A `Monitor` lives for one run. The torch mode and the traced NumPy array report 
 it; it records, overrides inputs, and asks the oracles.
 """
 
-from . import refused, sources
+from . import refused, sources, whole_numbers
 from ..backends import math_backend
 from ..judge import oracles
 from ..steer import registry, soft_assertions
@@ -72,6 +72,8 @@ class Monitor:
         self.trace = Trace()
         self.active = not settings.regions
         self.slots = {}  # creation place -> input key
+        self.whole_slots = {}  # the same of arrays of whole numbers
+        self.whole = {}  # id -> input key of whole numbers, and of what is made of them alone
         self.known = {}  # id -> input key of arrays that are inputs
         self.derived = set()  # ids of arrays made by recorded operations
         self.bad = set()  # ids of arrays with NaN or Inf
@@ -87,6 +89,7 @@ class Monitor:
         self.journal = None  # see run/journal.py
         self.widen = False  # arguments of a target function are passed in float64
         self.assigned = []  # (backend, array, its own values) that overrides replaced
+        self.overdue = False  # the run's time is up: it ends after the next operation
         self.raised = None  # (exception, failure) of linear algebra that refused a computed matrix
 
     # Inputs ------------------------------------------------------------------------------------
@@ -99,18 +102,23 @@ class Monitor:
             self.active = False
             value = self.settings.resize.cut(value)
             self.active = True
-        if not backend.is_float(value) and not sources.is_bytes(value):
+        whole = not backend.is_float(value) and not sources.is_bytes(value)
+        if whole and not whole_numbers.counted(backend, name, value):
             self.derived.add(id(value))
             self.trace.keep.append(value)
             return value
         place = (frame.f_code.co_filename, frame.f_code.co_firstlineno, frame.f_lasti, part)
-        key = self.slots.get(place)
+        slots = self.whole_slots if whole else self.slots
+        key = slots.get(place)
         if key is None:
-            key = "source:%d" % len(self.slots)
-            self.slots[place] = key
-        value = self._enter(
-            backend, key, "source", name, arguments, keywords, value, frame, called=called
-        )
+            key = "%s:%d" % ("whole" if whole else "source", len(slots))
+            slots[place] = key
+        if not whole or not whole_numbers.constant(name):
+            value = self._enter(
+                backend, key, "source", name, arguments, keywords, value, frame, called=called
+            )
+            if whole:
+                self.whole[id(value)] = key
         self.derived.add(id(value))
         self.trace.keep.append(value)
         return value
@@ -321,6 +329,8 @@ class Monitor:
                 self.kept_bytes += backend.count(value) * 8
         for value in outputs:
             self.derived.add(id(value))
+        if self.whole:
+            whole_numbers.met(self, backend, node, outputs)
         if shadow is not None:
             shadow.after(backend, node, outputs, prepared)
         if self.gradient_watch is not None and keep:
@@ -329,7 +339,19 @@ class Monitor:
         if self.policy.stop_after is not None and trace.operations >= self.policy.stop_after:
             trace.stopped = "operations"
             raise StopRun()
+        if self.overdue:
+            self.out_of_time(frame)
+            raise StopRun()
         return output
+
+    def out_of_time(self, frame):
+        """The run is ended by the clock; where the user's code is then."""
+        self.trace.stopped = "time"
+        while frame is not None and self.trace.place is None:
+            code = frame.f_code
+            if self.users.owns(code.co_filename):
+                self.trace.place = (code.co_filename, frame.f_lineno, code.co_name)
+            frame = frame.f_back
 
     def ended_by(self, error):
         """The program ended with an exception that it did not catch."""

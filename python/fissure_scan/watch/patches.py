@@ -68,7 +68,7 @@ def late_modules():
     """Modules that a run may bring in and that are changed only from the next run on."""
     return tuple(
         name in sys.modules
-        for name in ["torch", "numpy", "jax", "tensorflow"] + sorted(_IMAGE_READERS)
+        for name in ["torch", "numpy", "pandas", "jax", "tensorflow"] + sorted(_IMAGE_READERS)
     )
 
 

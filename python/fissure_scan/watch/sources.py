@@ -1,6 +1,6 @@
 """Which calls create inputs, and the range that follows from the call."""
 
-from . import operations
+from . import operations, whole_numbers
 
 
 # A grid this fine is no accident: v * 255 is whole for every element.
@@ -48,6 +48,8 @@ def source_range(name, arguments, keywords, values, value=None):
     """(low, high, why, frozen_reason) of a source call whose own values are `values` (float64 list
     stats: minimum, maximum, whole numbers only)."""
     minimum, maximum, whole, count = values
+    if whole_numbers.is_whole(value):
+        return whole_numbers.range_of(name, arguments, keywords, minimum, maximum)
     if is_bytes(value):
         top = 1.0 if count and minimum >= 0.0 and maximum <= 1.0 else 255.0
         return (

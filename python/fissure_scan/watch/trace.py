@@ -141,6 +141,7 @@ class InputInfo:
         self.high = high
         self.why = why
         self.frozen = False
+        self.unit_length = False  # its rows are directions
         self.made_up = False  # an argument that nothing but its name describes
         self.library = "torch"
 
@@ -179,6 +180,11 @@ class Trace:
         self.result = None
         self.keep = []
         self.given = {}  # id of an argument's array -> name of the parameter
+
+    def without_data(self):
+        """Are all arrays that entered the run empty?"""
+        infos = [info for info in self.inputs.values() if info.kind != "weight"]
+        return bool(infos) and all(0 in info.shape() for info in infos)
 
     def producer(self, tensor):
         return self.producers.get(id(tensor))

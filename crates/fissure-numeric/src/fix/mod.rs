@@ -5,6 +5,7 @@
 //! out by running the edited program. The registry says which rules may help which function, best
 //! first.
 
+mod across;
 mod assemble;
 mod context;
 mod operation;
@@ -16,6 +17,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
+
+pub use across::log_of_softmax_elsewhere;
 
 use crate::analysis::{Analysis, Site};
 use crate::registry::Registry;

@@ -202,6 +202,16 @@ fn proposals(analysis: &Analysis, event: &ScanFinding, source: &str) -> Vec<Fix>
         sites.extend(others);
     }
     let mut found: Vec<Fix> = Vec::new();
+    if let Some(origin) = &event.origin
+        && origin.file == event.site.file
+    {
+        found.extend(fix::log_of_softmax_elsewhere(
+            analysis,
+            source,
+            line,
+            origin.line,
+        ));
+    }
     for site in sites {
         for fix in fix::propose(analysis, site, source) {
             if !found.iter().any(|known| known.edits == fix.edits) {

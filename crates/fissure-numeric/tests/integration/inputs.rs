@@ -52,6 +52,11 @@ fn programs_around_other_libraries_are_followed() {
 }
 
 #[test]
+fn whole_numbers_and_frames_are_inputs() {
+    every_sentence_holds("data_self_test.py");
+}
+
+#[test]
 fn lower_precision_is_judged_and_soft_assertions_have_the_slopes_of_their_distances() {
     every_sentence_holds("search_self_test.py");
 }

@@ -151,4 +151,38 @@ def unrunnable():
 
 
 assert scans
+
+
+@case("a module that is being imported is known as such, so that it is not cut in two")
+def imports():
+    from fissure_scan.run.surroundings import importing
+
+    scan = Scan(
+        {
+            "late.py": "import sys\nfrom fissure_scan.run.surroundings import importing\n"
+            "DURING = importing(sys._getframe())\n",
+            "program.py": "import late\nimport numpy as np\nprint(np.log(np.ones(3)), late.DURING)\n",
+        }
+    )
+    check("True" in scan.events.of("own_run")[0]["output"], scan)
+    check(not importing(sys._getframe()), scan)
+
+
+@case("what NumPy code replaces afterwards is a note, what it keeps is a finding")
+def replaced_afterwards():
+    text = """\
+        import numpy as np
+        x = np.maximum(np.random.randn(12), 0.0)
+        y = np.log(x)
+        %s
+        print(y.sum())
+        """
+    scan = script(text % "y = np.where(x > 0, y, 0.0)")
+    check(not scan.findings and scan.notes, scan)
+    scan = script(text % "y[x == 0] = 0.0")
+    check(not scan.findings and scan.notes, scan)
+    scan = script(text % "y = y * 2.0")
+    check(scan.findings, scan)
+
+
 run_cases()

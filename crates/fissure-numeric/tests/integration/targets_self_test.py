@@ -255,4 +255,50 @@ def _():
     check(not scan.problem(), scan)
 
 
+@case("a signature that a decorator hides is found behind it")
+def hidden_signature():
+    text = """\
+        import torch
+        def logged(function):
+            def wrapper(*args, **kwargs):
+                return function(*args, **kwargs)
+            return wrapper
+        @logged
+        def spread(x, scale: float = 1.0):
+            return x / (x.sum() * scale)
+        class Layer(torch.nn.Module):
+            @logged
+            def forward(self, x, mask=None):
+                return x / x.norm()
+        """
+    scan = Scan({"losses.py": text}, target="losses.py::spread")
+    check("x" in scan.inputs and scan.at(8) is not None, scan)
+    scan = Scan({"losses.py": text}, target="losses.py::Layer.forward")
+    check("x" in scan.inputs and scan.at(12) is not None, scan)
+
+
+@case("what a docstring calls a unit vector is of unit length, other vectors are not")
+def unit_length():
+    text = """\
+        import torch
+        def angle(a, b):
+            \"\"\"Angle between directions.
+
+            Args:
+                a (Tensor): %s of shape (n, 3)
+                b (Tensor): %s of shape (n, 3)
+            \"\"\"
+            return torch.acos((a * b).sum(-1).clamp(-1.0 - 1e-3, 1.0 + 1e-3)%s)
+        """
+    scan = Scan({"losses.py": text % (("vectors",) * 2 + (" * 0.5",))}, target="losses.py::angle")
+    check(not scan.findings, scan)
+    scan = Scan({"losses.py": text % (("vectors",) * 2 + ("",))}, target="losses.py::angle")
+    check(scan.findings, scan)
+    text = text.replace(".clamp(-1.0 - 1e-3, 1.0 + 1e-3)", " * 0.999")
+    scan = Scan({"losses.py": text % (("unit vectors",) * 2 + ("",))}, target="losses.py::angle")
+    check(not scan.findings, scan)
+    scan = Scan({"losses.py": text % (("vectors",) * 2 + ("",))}, target="losses.py::angle")
+    check(scan.findings, scan)
+
+
 run_cases()
