@@ -58,6 +58,9 @@ class Variable:
 
     def settle(self, values):
         """Values that the input's type and what is said of it allow."""
+        if self.low is not None or self.high is not None:
+            # Steps of a search overshoot.
+            values = np.clip(values, self.low, self.high)
         if self.unit_length and values.shape == self.own.shape:
             values = of_unit_length(values)
         return np.rint(values) if self.whole else values
