@@ -151,6 +151,12 @@ class Found:
             self._follow(trace)
             if not self.visible or self.hidden_by is not None:
                 self._consequence(runner, trace, shadow)
+            if self.oracle == "hidden_nonfinite" and self.severity == "medium":
+                self.severity = "theoretical"
+                self.reason = "only with values of about %.0e, and %s covers it" % (
+                    self.largest,
+                    self.hidden_by,
+                )
             if self.oracle == "hidden_nonfinite" and self.failure.library == "numpy":
                 # No gradient goes through it either: the program has thought of it.
                 self.severity = "theoretical"
