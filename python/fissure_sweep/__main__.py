@@ -29,6 +29,9 @@ def main():
         tell(event="failed", message="%s: the sweep needs the library and NumPy" % error)
         return
     tell(event="began", version=str(getattr(backend.library, "__version__", "?")))
+    if settings.get("only_version"):
+        tell(event="ended")
+        return
     from fissure_worker import functions
 
     table = functions.Table(settings["table"])
@@ -37,6 +40,9 @@ def main():
             if [path, dtype] in settings["done"]:
                 continue
             tell(event="begins", function=path, dtype=dtype)
+            if settings.get("parts"):
+                every(backend, table, path, settings["parts"], tell)
+                continue
             one(backend, table, path, dtype, settings, tell)
     tell(event="ended")
 
@@ -62,6 +68,29 @@ def resolve(path):
         except (ImportError, ValueError):
             return None
     return getattr(found, name, None)
+
+
+def every(backend, table, path, parts, tell):
+    """Parts of all numbers of float32."""
+    from fissure_sweep import exhaustive
+
+    function = resolve(path)
+    if function is None:
+        tell(event="skipped", function=path, dtype="float32", reason="there is no such function")
+        return
+    row = table.find(path, function)
+    try:
+        for number in parts:
+            begin = time.perf_counter()
+            found = exhaustive.part(backend, function, path, row, number)
+            tell(event="part", number=number, seconds=time.perf_counter() - begin, **found)
+    except Exception as error:
+        tell(
+            event="skipped",
+            function=path,
+            dtype="float32",
+            reason="%s: %s" % (type(error).__name__, str(error)[:200]),
+        )
 
 
 def one(backend, table, path, dtype, settings, tell):

@@ -42,6 +42,8 @@ class Sweep:
         self.bits = bits
         #: The row of the table of functions, or None.
         self.facts = facts
+        #: Between which neighbours no interval reaches; None: where so many elements in between are right.
+        self.gaps = None
         self.x = numbers.values_of(bits, dtype)
         self.y = self.run(backend.tensor(bits, dtype))
         self.r = self.reference(self.x)
@@ -71,12 +73,18 @@ class Sweep:
             for share in (-0.318, 0.137, 0.482):
                 moved = abs(self.reference(x + share * spacing) - r)
                 step = numpy.maximum(step, numpy.where(numpy.isfinite(moved), moved, 0.0))
+            # The result of a neighbour: where the function jumps, a last digit on the way decides the side.
+            neighbour = numpy.zeros(len(x), bool)
+            for share in (-2.0, -1.0, 1.0, 2.0):
+                neighbour |= abs(self.reference(x + share * spacing) - y) <= self.unit[chosen]
             wobble = abs(self.reference(x * (1.0 + 2.0**-52)) - r)
-            return (abs(y - r) <= CONDITION * step) | ~(wobble <= 0.25 * self.unit[chosen])
+            return (
+                (abs(y - r) <= CONDITION * step) | neighbour | ~(wobble <= 0.25 * self.unit[chosen])
+            )
 
 
-def profile(sweep):
-    """Accuracy as plain data, and findings."""
+def profile(sweep, ordered=True):
+    """Accuracy as plain data, and findings; `ordered`: neighbours among the elements are neighbours."""
     facts = {"elements": int(len(sweep.x))}
     # What two code paths disagree about says more than that one of them is wrong.
     findings = between_paths(sweep)
@@ -85,7 +93,7 @@ def profile(sweep):
         facts.update(accuracy)
         findings += wrong
     if sweep.facts is not None:
-        findings += promises(sweep)
+        findings += promises(sweep, ordered)
     return facts, once(findings)
 
 
@@ -215,7 +223,7 @@ def between_paths(sweep):
     )
 
 
-def promises(sweep):
+def promises(sweep, ordered=True):
     """Range, symmetry and order from the table of functions."""
     x, y = sweep.x, sweep.y
     findings = []
@@ -242,7 +250,7 @@ def promises(sweep):
                 findings += intervals(
                     sweep, differ(y, mirrored, unit, sweep.dtype), "not %s" % parity, mirrored
                 )
-        if "rising" in properties:
+        if "rising" in properties and ordered:
             finite = numpy.flatnonzero(~numpy.isnan(y))
             before, after = y[finite[:-1]], y[finite[1:]]
             falls = after < before - 4 * numbers.unit(before, sweep.dtype)
@@ -266,7 +274,12 @@ def intervals(sweep, wrong, kind, expected, weight=None):
     places = numpy.flatnonzero(wrong)
     if not len(places):
         return []
-    groups = numpy.split(places, numpy.flatnonzero(numpy.diff(places) > GAP) + 1)
+    if sweep.gaps is None:
+        apart = numpy.diff(places) > GAP
+    else:
+        before = numpy.concatenate([[0], numpy.cumsum(sweep.gaps)])
+        apart = numpy.diff(before[places]) > 0
+    groups = numpy.split(places, numpy.flatnonzero(apart) + 1)
     groups.sort(key=len, reverse=True)
     found = []
     for group in groups[:MOST]:

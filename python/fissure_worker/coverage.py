@@ -87,7 +87,9 @@ def check(done, action):
 class Armed:
     """The code, its words and the lists of all slots, as the zygote made them and workers inherit."""
 
-    def __init__(self, reply, plan, hits):
+    def __init__(self, reply, plan, hits, lines=None):
+        #: Of the library's Python code, or None.
+        self.lines = lines
         libc = library()
         # Made writable first, then executable: systems that forbid both at once say so here.
         self.region = mmap.mmap(-1, 2 * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -119,7 +121,14 @@ class Armed:
             check(original != FAILED, "map %s once more" % module["path"])
             at = MODULES + WORDS_OF_MODULE * number
             self.words[at : at + WORDS_OF_MODULE] = [begin, begin + length, original]
-        self.words[COUNT] = len(reply["modules"])
+        count = len(reply["modules"])
+        if self.lines is not None:
+            facts = self.lines.facts()
+            at = MODULES + WORDS_OF_MODULE * count
+            originals = address_of(self.lines.originals)
+            self.words[at : at + WORDS_OF_MODULE] = [facts["begin"], facts["end"], originals]
+            count += 1
+        self.words[COUNT] = count
         action = Action(handler=self.base)
         action.flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER
         done = libc.sigaction(signal.SIGTRAP, ctypes.byref(action), None) == 0
@@ -140,6 +149,8 @@ class Armed:
         self.first = address_of(self.hits) + begin + 8 * LIST_WORDS
         self.words[CURRENT] = address_of(journal)
         self.words[LIST] = address_of(self.hits) + begin
+        if self.lines is not None:
+            self.lines.watch()
 
     def rearm(self):
         """Blocks count again: all of them when another API runs from here on, otherwise those behind the part of the
@@ -148,12 +159,14 @@ class Armed:
         settled = min(self.settled.value, count)
         self.list[0] = settled
         self.again(self.first + settled * ENTRY_BYTES, count - settled)
+        if self.lines is not None:
+            self.lines.again()
 
 
-def arm(reply, descriptors):
+def arm(reply, descriptors, lines=None):
     global ARMED
     try:
-        ARMED = Armed(reply, *descriptors)
+        ARMED = Armed(reply, *descriptors, lines=lines)
     finally:
         for descriptor in descriptors:
             os.close(descriptor)

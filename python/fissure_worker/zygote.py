@@ -20,7 +20,7 @@ import time
 import traceback
 import warnings
 
-from fissure_worker import coverage, native, oracles, worker
+from fissure_worker import coverage, lines, native, oracles, worker
 from fissure_worker.adapter import choose
 
 REQUEST_LIMIT = 65536
@@ -222,10 +222,13 @@ def main(settings):
     gc.disable()
     import_seconds = time.monotonic() - begin
     if settings["coverage"]:
-        answer(main_socket, {"imported": coverage.executable_files()})
+        watched = lines.prepare(settings["package"], adapter.library)
+        python = None if watched is None else watched.facts()
+        loaded = {"native": coverage.executable_files(), "python": python}
+        answer(main_socket, {"imported": loaded})
         message, descriptors = receive(main_socket)
         try:
-            coverage.arm(json.loads(message.decode("utf-8")), descriptors)
+            coverage.arm(json.loads(message.decode("utf-8")), descriptors, watched)
         except Exception as error:
             answer(main_socket, {"not_armed": str(error)})
             return

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use fissure_model::{Api, ConcreteInput};
 use serde::{Deserialize, Serialize};
 
-use crate::SavedError;
+use crate::{SavedError, corpus_centaur};
 
 /// In a run's folder.
 pub const CORPUS: &str = "corpus";
@@ -68,6 +68,20 @@ impl Corpus {
             } else {
                 whole
             };
+            if is_centaurs(&file) {
+                let inputs = corpus_centaur::read(lines).map_err(|problem| SavedError::Format {
+                    path: file.clone(),
+                    problem,
+                })?;
+                for input in inputs {
+                    corpus.push(CorpusEntry {
+                        api: Api::default(),
+                        input,
+                        blocks: 0,
+                    });
+                }
+                continue;
+            }
             let mut seen = HashSet::new();
             for (number, line) in lines.lines().enumerate() {
                 if line.trim().is_empty() {
@@ -118,15 +132,23 @@ impl Corpus {
         self.apis.values().map(Vec::len).sum()
     }
 
-    /// The entries of each API, in the order of the paths.
+    /// The entries of each API that is named, in the order of the paths.
     pub fn apis(&self) -> impl Iterator<Item = &[CorpusEntry]> {
-        self.apis.values().map(Vec::as_slice)
+        let named = self.apis.iter().filter(|(path, _)| !path.is_empty());
+        named.map(|(_, entries)| entries.as_slice())
     }
 
-    /// The inputs of an API, by its path.
+    /// Inputs that name no API, and are for any.
+    pub fn nameless(&self) -> usize {
+        self.apis.get("").map_or(0, Vec::len)
+    }
+
+    /// The inputs of an API, by its path, and those for any.
     pub fn of(&self, path: &str) -> impl Iterator<Item = &ConcreteInput> {
-        let entries = self.apis.get(path).into_iter().flatten();
-        entries.map(|entry| &entry.input)
+        let entries = [path, ""]
+            .into_iter()
+            .filter_map(|path| self.apis.get(path));
+        entries.flatten().map(|entry| &entry.input)
     }
 
     /// Writes one file for each API into a folder, which is made.
@@ -162,13 +184,7 @@ fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()>
             .extension()
             .is_some_and(|extension| extension == "jsonl")
         {
-            // The name under which corpora of Centaur lie is another format.
-            if path
-                .file_stem()
-                .is_some_and(|name| name != "abstract_inputs")
-            {
-                files.push(path);
-            }
+            files.push(path);
         } else if depth > 0 && path.is_dir() {
             find(&path, depth - 1, files)?;
         }
@@ -179,6 +195,12 @@ fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()>
         }
     }
     Ok(())
+}
+
+/// The name under which corpora of Centaur lie tells their format.
+fn is_centaurs(path: &Path) -> bool {
+    path.file_stem()
+        .is_some_and(|name| name == corpus_centaur::NAME)
 }
 
 fn read_error(path: &Path) -> impl FnOnce(io::Error) -> SavedError {
@@ -284,6 +306,19 @@ mod tests {
         fs::write(&path, "{\"input\": 3}\n").unwrap();
         let error = Corpus::load(&path).unwrap_err().to_string();
         assert!(error.contains("line 1"), "{error}");
+    }
+
+    #[test]
+    fn inputs_of_centaur_are_for_any_api() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("abstract_inputs.jsonl");
+        fs::write(&file, "{\"x\": [3, 4]}\n{\"x\": [5, 4]}\n").unwrap();
+        fs::write(folder.path().join("f.jsonl"), entry("lib.f", 1).line()).unwrap();
+        let corpus = Corpus::load(folder.path()).unwrap();
+        assert_eq!((corpus.len(), corpus.nameless()), (3, 2));
+        assert_eq!(corpus.of("lib.f").count(), 3);
+        assert_eq!(corpus.of("lib.g").count(), 2);
+        assert_eq!(corpus.apis().count(), 1);
     }
 
     #[test]

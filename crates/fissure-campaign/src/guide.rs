@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use fissure_execute::{Hit, RARE};
 use fissure_generate::Generator;
@@ -30,6 +31,13 @@ const ACCEPTED: f32 = 3.0;
 const COMMON: f32 = 0.01;
 /// Neighbours after which an input has half the weight.
 const PATIENCE: f32 = 150.0;
+
+/// By the clock, an input that takes longer than this and so many times as long as the others is not kept: its
+/// neighbours would take the time of many.
+const SLOW: Duration = Duration::from_millis(10);
+const TIMES_AS_LONG: f64 = 16.0;
+/// What one input may cost at least and at most, in inputs of usual length.
+const COSTS: (f64, f64) = (0.25, 64.0);
 
 /// A block, as [`Hit`] names it: module and address.
 pub(crate) type Block = (u16, u32);
@@ -84,6 +92,9 @@ pub(crate) struct Guide {
     own: VecDeque<u64>,
     fresh: Yield,
     varied: Yield,
+    /// By the clock: how long inputs under way took, and what others take in the mean.
+    durations: HashMap<u64, Duration>,
+    usual: Option<f64>,
     file: Option<CorpusFile>,
 }
 
@@ -107,6 +118,8 @@ impl Guide {
             own: VecDeque::new(),
             fresh: Yield::default(),
             varied: Yield::default(),
+            durations: HashMap::new(),
+            usual: None,
             file: run.map(|run| CorpusFile::new(run, api)).transpose()?,
         })
     }
@@ -157,6 +170,31 @@ impl Guide {
         (varied / (varied + fresh)).clamp(LEAST_SHARE, LARGEST_SHARE)
     }
 
+    /// An input took so long: told in runs that end by the clock, where time is what is to be spent well. In runs that
+    /// end by a count nothing depends on it.
+    pub(crate) fn took(&mut self, number: u64, duration: Duration) {
+        self.durations.insert(number, duration);
+    }
+
+    /// Takes far longer than others do.
+    pub(crate) fn is_slow(&self, duration: Duration) -> bool {
+        let usual = self.usual.unwrap_or(f64::INFINITY);
+        duration > SLOW && duration.as_secs_f64() > TIMES_AS_LONG * usual
+    }
+
+    /// What an input cost, in inputs of usual length.
+    fn cost(&mut self, number: u64, own: bool) -> f64 {
+        let Some(duration) = self.durations.remove(&number) else {
+            return 1.0;
+        };
+        let seconds = duration.as_secs_f64();
+        let usual = *self.usual.get_or_insert(seconds);
+        if !own {
+            self.usual = Some(usual + (seconds - usual) / 64.0);
+        }
+        (seconds / usual.max(1e-9)).clamp(COSTS.0, COSTS.1)
+    }
+
     /// Was this input, under way, made here?
     pub(crate) fn is_own(&self, number: u64) -> bool {
         self.own.binary_search(&number).is_ok()
@@ -204,12 +242,13 @@ impl Guide {
         }
         for number in numbers {
             let own = self.own.pop_front_if(|first| *first == *number).is_some();
+            let cost = self.cost(*number, own);
             let yields = if own {
                 &mut self.varied
             } else {
                 &mut self.fresh
             };
-            yields.made += 1.0;
+            yields.made += cost;
             yields.kept += f64::from(u8::from(leading.contains(number)));
         }
         self.weigh();
@@ -349,6 +388,29 @@ mod tests {
         guide.settle(0, &[0, 1, 2], batch);
         assert_eq!(guide.kept.len(), 2);
         assert!(guide.kept[1].weight > guide.kept[0].weight);
+    }
+
+    #[test]
+    fn neighbours_that_lead_as_far_and_take_longer_get_less_of_the_time() {
+        let shares = [1, 40].map(|times_as_long| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut guide = guide(folder.path());
+            for batch in 0..60_u64 {
+                let number = 2 * batch;
+                guide.own.push_back(number);
+                guide.took(number, Duration::from_millis(times_as_long));
+                guide.took(number + 1, Duration::from_millis(1));
+                let news =
+                    |number, block: u64| reached(number, OutcomeKind::Accepted, &[block as u32]);
+                let both = vec![news(number, number), news(number + 1, number + 1)];
+                guide.settle(batch, &[number, number + 1], both);
+            }
+            assert!(!guide.is_slow(Duration::from_millis(5)));
+            assert!(guide.is_slow(Duration::from_millis(40)));
+            guide.share()
+        });
+        assert!((shares[0] - 0.5).abs() < 0.05, "{shares:?}");
+        assert_eq!(shares[1], LEAST_SHARE);
     }
 
     #[test]

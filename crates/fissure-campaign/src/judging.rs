@@ -6,13 +6,13 @@
 //! cost it. In a run that ends by the clock, judging gets a share of the workers' time, and what each
 //! oracle really costs decides how often it looks. Inputs of kinds that were chosen least come first.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fissure_model::{ConcreteInput, Execution};
 
-use crate::novelty::{Novelty, kind};
+use crate::novelty::{Novelty, element_types, kind};
 
 /// Inputs that travel together. Judging one takes a millisecond or more, so few are enough.
 const BATCH: usize = 16;
@@ -40,6 +40,9 @@ const GUESS: Duration = Duration::from_millis(8);
 
 /// Inputs whose result asks for an oracle of its own (a NaN), per API and kind of input.
 const ASKED_PER_KIND: u32 = 3;
+
+/// Combinations of element types of an API that the oracles see which look once.
+const ONCE: usize = 16;
 
 /// What of a run is judged, and by whom.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +83,11 @@ pub(crate) struct Chosen {
 /// The judging of one API.
 #[derive(Debug)]
 pub(crate) struct Judging {
+    /// The oracles without those that look once.
     options: JudgingOptions,
+    /// Those that look at one input of each combination of element types, and the combinations that they have seen.
+    once: Arc<[String]>,
+    seen: HashSet<u64>,
     credit: f64,
     novelty: Novelty,
     asked: Novelty,
@@ -100,9 +107,22 @@ pub(crate) struct Judging {
 
 impl Judging {
     pub(crate) fn new(options: &JudgingOptions) -> Self {
+        let mut options = options.clone();
+        let is_once =
+            |name: &&String| fissure_judge::oracle(name).is_some_and(|oracle| oracle.once);
+        let once: Arc<[String]> = options.oracles.iter().filter(is_once).cloned().collect();
+        if !once.is_empty() {
+            let named = once.iter().filter_map(|name| fissure_judge::oracle(name));
+            let price: u64 = named.map(|oracle| oracle.price).sum();
+            options.price = options.price.saturating_sub(price);
+            let usual = options.oracles.iter().filter(|name| !is_once(name));
+            options.oracles = usual.cloned().collect();
+        }
         Judging {
             credit: (LEAST * options.price) as f64,
-            options: options.clone(),
+            options,
+            once,
+            seen: HashSet::new(),
             novelty: Novelty::default(),
             asked: Novelty::default(),
             queue: VecDeque::new(),
@@ -117,7 +137,7 @@ impl Judging {
     }
 
     pub(crate) fn is_on(&self) -> bool {
-        !self.options.oracles.is_empty()
+        !(self.options.oracles.is_empty() && self.once.is_empty())
     }
 
     /// May an input be chosen whose plain call took so long?
@@ -134,6 +154,12 @@ impl Judging {
         self.plain += calls as u64;
         self.plain_time += busy;
         self.credit += calls as f64 * self.options.share;
+        for input in &accepted {
+            self.look_once(input);
+        }
+        if self.options.oracles.is_empty() {
+            return;
+        }
         let mut offered: Vec<(u64, ConcreteInput)> = accepted
             .into_iter()
             .map(|input| (kind(&input), input))
@@ -148,6 +174,16 @@ impl Judging {
             self.chosen += 1;
             self.novelty.choose(kind);
             self.queue(Arc::clone(&self.options.oracles), false, input);
+        }
+    }
+
+    /// Queues an input for the oracles that look once, if it is the first of its element types.
+    fn look_once(&mut self, input: &ConcreteInput) {
+        if self.once.is_empty() || self.seen.len() == ONCE {
+            return;
+        }
+        if element_types(input).is_some_and(|types| self.seen.insert(types)) {
+            self.queue(Arc::clone(&self.once), true, input.clone());
         }
     }
 
@@ -224,7 +260,17 @@ impl Judging {
 
     /// Judges this input with every oracle, without regard to credit.
     pub(crate) fn push(&mut self, input: ConcreteInput) {
-        self.queue(Arc::clone(&self.options.oracles), false, input);
+        let all: Arc<[String]> = match self.once.is_empty() {
+            true => Arc::clone(&self.options.oracles),
+            false => self
+                .options
+                .oracles
+                .iter()
+                .chain(&*self.once)
+                .cloned()
+                .collect(),
+        };
+        self.queue(all, false, input);
     }
 
     fn queue(&mut self, oracles: Arc<[String]>, asked: bool, input: ConcreteInput) {
@@ -326,6 +372,41 @@ mod tests {
         let inputs = words.iter().zip(0..).map(|(word, n)| input(n, word));
         judging.offer(4, Duration::ZERO, inputs.collect());
         assert_eq!(chosen(&mut judging), [0, 3]);
+    }
+
+    #[test]
+    fn an_oracle_that_looks_once_sees_one_input_of_each_element_type() {
+        let mut judging = Judging::new(&JudgingOptions {
+            oracles: vec!["layout".to_owned(), "sweep".to_owned()].into(),
+            price: 1000,
+            share: 0.0,
+            ..JudgingOptions::default()
+        });
+        judging.credit = 0.0;
+        let of = |number, dtype| {
+            let tensor = fissure_model::TensorValue {
+                dtype,
+                shape: vec![0],
+                data: fissure_model::TensorData {
+                    pattern: [].as_slice().into(),
+                },
+            };
+            let mut made = input(number, "mean");
+            made.arguments[0].value = Value::Tensor(tensor);
+            made
+        };
+        use fissure_model::Dtype::{Float16, Float32};
+        let inputs = vec![
+            input(0, "no tensor"),
+            of(1, Float32),
+            of(2, Float32),
+            of(3, Float16),
+        ];
+        judging.offer(4, Duration::ZERO, inputs);
+        let batch = judging.next(|_, _, _| false).expect("two inputs wait");
+        assert_eq!(*batch.oracles, ["sweep".to_owned()]);
+        let numbers: Vec<u64> = batch.inputs.iter().map(|input| input.number).collect();
+        assert_eq!(numbers, [1, 3]);
     }
 
     #[test]

@@ -368,6 +368,11 @@ impl Lane {
         busy: Duration,
     ) -> Result<(), StoreError> {
         let mut settled = Settled::with_capacity(executions.len());
+        if let (Some(guide), None) = (&mut self.guide, self.max_inputs) {
+            for (input, execution) in inputs.iter().zip(executions) {
+                guide.took(input.number, execution.duration);
+            }
+        }
         let guide = self.guide.as_ref();
         let mut blocks = guide.map_or_else(Default::default, |guide| guide.matters(hits));
         for (at, (input, execution)) in (0..).zip(inputs.into_iter().zip(executions)) {
@@ -387,7 +392,10 @@ impl Lane {
                     settled.read(&input, &exception.message);
                 }
             }
-            if let Some(blocks) = blocks.remove(&at) {
+            let slow = guide.is_some_and(|guide| guide.is_slow(execution.duration));
+            if let Some(blocks) = blocks.remove(&at)
+                && !slow
+            {
                 settled.reached.push(Reached {
                     input: input.clone(),
                     kind,

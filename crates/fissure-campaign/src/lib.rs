@@ -8,6 +8,7 @@ mod behaviour;
 mod clock;
 mod confirm;
 mod corpus;
+mod corpus_centaur;
 mod corpus_coverage;
 mod coverage;
 mod deny_list;

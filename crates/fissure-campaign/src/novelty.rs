@@ -46,6 +46,22 @@ pub(crate) fn kind(input: &ConcreteInput) -> u64 {
     hasher.finish()
 }
 
+/// The element types of an input's tensors, by parameter; None where there is no tensor.
+pub(crate) fn element_types(input: &ConcreteInput) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    let mut any = false;
+    let layer = input.layer_arguments.iter().flatten();
+    for Argument { name, value, .. } in input.arguments.iter().chain(layer) {
+        value.walk(&mut |value| {
+            if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
+                (name, &tensor.dtype).hash(&mut hasher);
+                any = true;
+            }
+        });
+    }
+    any.then(|| hasher.finish())
+}
+
 fn hash(value: &Value, hasher: &mut DefaultHasher) {
     std::mem::discriminant(value).hash(hasher);
     match value {

@@ -11,6 +11,7 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 use crate::cache;
 use crate::error::CoverageError;
 use crate::functions::block_starts;
+use crate::python_lines;
 
 type Header = FileHeader64<object::LittleEndian>;
 const ENDIAN: object::LittleEndian = object::LittleEndian;
@@ -45,8 +46,12 @@ pub struct Segment {
 }
 
 impl Image {
-    /// Reads the file, or what was found in it before: `cache` is a folder for that.
+    /// Reads the file, or what was found in it before: `cache` is a folder for that. A folder is a package of Python
+    /// files, whose lines are the blocks.
     pub fn open(path: &Path, cache: Option<&Path>) -> Result<Image, CoverageError> {
+        if path.is_dir() {
+            return python_lines::open(path);
+        }
         let file = File::open(path).map_err(CoverageError::read(path))?;
         // SAFETY: the file is part of an installed library, which installers replace instead of
         // changing; a change would give other blocks, which the trap's own check of the byte survives.
@@ -77,6 +82,9 @@ impl Image {
     pub fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         let name = name.to_string_lossy();
+        if self.path.is_dir() {
+            return format!("{name} (Python)");
+        }
         name.split(".so").next().unwrap_or(&name).to_owned()
     }
 

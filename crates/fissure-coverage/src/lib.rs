@@ -13,12 +13,15 @@ mod functions;
 pub mod handler;
 mod image;
 pub mod names;
+mod page;
+mod python_lines;
 mod record;
 mod summary;
 mod symbols;
 
 pub use error::CoverageError;
 pub use image::{Function, Image};
+pub use page::page;
 pub use record::{BlockSet, CoverageRecord, Growth, ModuleRecord};
 pub use summary::{FunctionRow, ModuleRow, NamespaceRow, Summary};
 

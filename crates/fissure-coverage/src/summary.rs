@@ -47,7 +47,13 @@ pub struct Summary {
     pub namespaces: Vec<NamespaceRow>,
     /// Most blocks reached first.
     pub functions: Vec<FunctionRow>,
+    /// Functions never reached in namespaces of which others were, most blocks first; of each namespace the
+    /// largest ones.
+    pub untouched: Vec<FunctionRow>,
 }
+
+/// Functions of one namespace that are named though nothing reached them.
+const UNTOUCHED: usize = 200;
 
 impl Summary {
     pub fn reached_blocks(&self) -> usize {
@@ -69,11 +75,18 @@ impl Summary {
         let mut namespaces: BTreeMap<String, NamespaceRow> = BTreeMap::new();
         // Copies of a template have one readable name: they are one row.
         let mut functions: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let mut untouched: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         for (position, symbol) in symbols.iter().enumerate() {
             let (blocks, reached) = (counts.blocks[position], counts.reached[position]);
             let name = symbol.as_deref().map(readable);
             let space = name.as_deref().and_then(namespace);
             let space = space.map_or_else(|| format!("({module})"), str::to_owned);
+            if reached == 0
+                && let Some(name) = &name
+            {
+                let inside = untouched.entry(space.clone()).or_default();
+                *inside.entry(name.clone()).or_default() += blocks;
+            }
             let row = namespaces.entry(space).or_default();
             row.blocks += blocks;
             row.reached_blocks += reached;
@@ -86,6 +99,26 @@ impl Summary {
                 entry.0 += blocks;
                 entry.1 += reached;
             }
+        }
+        for (space, inside) in untouched {
+            if namespaces[&space].reached_blocks == 0 {
+                continue;
+            }
+            // A copy of a template that was reached is the same function.
+            let never = inside
+                .into_iter()
+                .filter(|(name, _)| !functions.contains_key(name));
+            let mut rows: Vec<FunctionRow> = never
+                .map(|(function, blocks)| FunctionRow {
+                    module: module.clone(),
+                    function,
+                    blocks,
+                    reached_blocks: 0,
+                })
+                .collect();
+            rows.sort_by(|a, b| (b.blocks, &a.function).cmp(&(a.blocks, &b.function)));
+            rows.truncate(UNTOUCHED);
+            self.untouched.append(&mut rows);
         }
         self.namespaces
             .extend(namespaces.into_iter().map(|(namespace, row)| NamespaceRow {
@@ -110,6 +143,8 @@ impl Summary {
                 &b.namespace,
             ))
         });
+        self.untouched
+            .sort_by(|a, b| (b.blocks, &a.function).cmp(&(a.blocks, &b.function)));
         self.functions
             .sort_by(|a, b| (b.reached_blocks, &a.function).cmp(&(a.reached_blocks, &b.function)));
         Ok(())

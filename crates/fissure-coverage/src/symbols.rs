@@ -9,6 +9,7 @@ use object::read::elf::{FileHeader, Sym};
 use crate::error::CoverageError;
 use crate::image::Image;
 use crate::names::function_name;
+use crate::python_lines;
 
 type Header = FileHeader64<object::LittleEndian>;
 const ENDIAN: object::LittleEndian = object::LittleEndian;
@@ -16,6 +17,9 @@ const ENDIAN: object::LittleEndian = object::LittleEndian;
 impl Image {
     /// The symbol of each function, as the file has it; `None` for those without one.
     pub fn symbols(&self) -> Result<Vec<Option<String>>, CoverageError> {
+        if self.path.is_dir() {
+            return python_lines::names(&self.path);
+        }
         let file = File::open(&self.path).map_err(CoverageError::read(&self.path))?;
         // SAFETY: as in `Image::open`.
         let data = unsafe { Mmap::map(&file) }.map_err(CoverageError::read(&self.path))?;

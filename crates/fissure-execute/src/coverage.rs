@@ -65,6 +65,22 @@ pub(crate) struct Mapping {
     position: u64,
 }
 
+/// What the zygote has loaded.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Imported {
+    native: Vec<Mapping>,
+    /// The lines of the target's package, where it is one.
+    python: Option<Lines>,
+}
+
+/// A byte of memory for each line of a package's Python files.
+#[derive(Debug, Deserialize)]
+struct Lines {
+    folder: PathBuf,
+    begin: u64,
+    end: u64,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Loaded {
     begin: u64,
@@ -112,7 +128,7 @@ impl Armed {
     /// Finds the blocks of the library's files and has the zygote arm them.
     pub(crate) fn new(
         main: &Socket,
-        mappings: Vec<Mapping>,
+        imported: Imported,
         options: &CoverageOptions,
         extra_path: &[PathBuf],
         slots: usize,
@@ -126,8 +142,8 @@ impl Armed {
         };
         let mut plans = Vec::new();
         let mut blocks: Vec<u8> = Vec::new();
-        for mapping in mappings {
-            if !is_wanted(&mapping.path, extra_path) || plans.len() == State::MOST_MODULES {
+        for mapping in imported.native {
+            if !is_wanted(&mapping.path, extra_path) || plans.len() + 1 == State::MOST_MODULES {
                 continue;
             }
             // A file without unwinding tables has nothing to watch; the others do not depend on it.
@@ -174,9 +190,25 @@ impl Armed {
                 blocks: (blocks.len() - begin) / 4,
             });
         }
-        if plans.is_empty() {
+        if let Some(lines) = imported.python
+            && let Ok(image) = Image::open(&lines.folder, Some(&options.cache))
+        {
+            armed.loaded.push(Loaded {
+                begin: lines.begin,
+                end: lines.end,
+                bias: lines.begin,
+            });
+            armed.modules.push(ModuleRecord {
+                name: image.name(),
+                path: lines.folder,
+                build_id: image.build_id,
+                functions: image.functions.len(),
+                blocks: image.blocks.len(),
+            });
+        }
+        if armed.modules.is_empty() {
             return Err(refused(
-                "the target has loaded no native code of its own".into(),
+                "the target has loaded no native code of its own, and is no Python package".into(),
             ));
         }
         for slot in 0..slots {

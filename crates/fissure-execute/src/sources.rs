@@ -19,6 +19,7 @@ struct Embedded;
 
 /// The package that workers import.
 pub const WORKER: &str = "fissure_worker";
+const SWEEP: &str = "fissure_sweep";
 const BOOTSTRAP: &str = "fissure_worker/bootstrap.py";
 const WARDEN: &str = "fissure_worker/warden.py";
 /// The table of functions, by the name that `functions.py` asks for.
@@ -64,9 +65,10 @@ pub(crate) fn warden() -> String {
     python_file(WARDEN)
 }
 
-/// What the bootstrap imports from: the worker's package, and its data.
+/// What the bootstrap imports from: the worker's package, what its oracle of sweeps asks, and its data.
 pub(crate) fn worker_sources() -> BTreeMap<String, String> {
     let mut sources = python_package(WORKER);
+    sources.extend(python_package(SWEEP));
     sources.insert(
         FUNCTIONS.to_owned(),
         fissure_functions::worker_json().to_owned(),

@@ -13,7 +13,7 @@ use fissure_model::{Dtype, Obstacle};
 use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::coverage::{Armed, Mapping};
+use crate::coverage::{Armed, Imported};
 use crate::environment::set_environment;
 use crate::error::{ExecuteError, last_lines};
 use crate::options::{PoolOptions, SandboxReport, TargetInfo};
@@ -48,7 +48,7 @@ enum Hello {
     Ready(Ready),
     Failed(String),
     /// The library is imported, and its code can be armed.
-    Imported(Vec<Mapping>),
+    Imported(Imported),
     /// The code cannot be armed.
     NotArmed(String),
 }
@@ -229,9 +229,9 @@ impl Zygote {
         };
         let first = receive()?;
         match (first, &options.coverage) {
-            (Some(Hello::Imported(mappings)), Some(coverage)) => {
+            (Some(Hello::Imported(imported)), Some(coverage)) => {
                 let slots = self.slots.len();
-                let armed = Armed::new(main, mappings, coverage, &options.extra_path, slots)
+                let armed = Armed::new(main, imported, coverage, &options.extra_path, slots)
                     .map_err(Silence::Failed)?;
                 self.coverage = Some(Arc::new(armed));
                 receive()

@@ -26,6 +26,8 @@ pub struct OracleInfo {
     pub tier: Tier,
     /// Calls of the API that it makes for one input, roughly; 0: it looks at what happened anyway.
     pub price: u64,
+    /// It looks at one input of each API and combination of element types.
+    pub once: bool,
     /// One line.
     pub summary: String,
     /// The whole page, Markdown.
@@ -106,6 +108,7 @@ pub fn oracles() -> &'static [OracleInfo] {
             comparing!(Nan, Numeric, Cheap, "nan.py"),
             comparing!(Placement, Numeric, Cheap, "placement.py"),
             comparing!(Reference64, Numeric, Cheap, "reference64.py"),
+            comparing!(Sweep, Numeric, Default, "sweep.py"),
             comparing!(Layout, Numeric, Default, "layout.py"),
             comparing!(KernelPath, Numeric, Default, "kernel_path.py"),
             comparing!(Gradient, Numeric, Dear, "gradient.py"),
@@ -149,6 +152,7 @@ fn outcome_info(
         confidence,
         tier: Tier::Always,
         price: 0,
+        once: false,
         summary: first_paragraph(&lines),
         doc: lines.join("\n"),
     }
@@ -178,6 +182,7 @@ fn comparing_info(
         confidence,
         tier,
         price,
+        once: source.lines().any(|line| line == "ONCE = True"),
         summary: first_paragraph(&lines),
         doc: lines.join("\n"),
     }

@@ -55,6 +55,7 @@ oracles! {
     Nan = "nan",
     Placement = "placement",
     Reference64 = "reference64",
+    Sweep = "sweep",
     Layout = "layout",
     KernelPath = "kernel-path",
     Gradient = "gradient",

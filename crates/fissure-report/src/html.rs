@@ -13,6 +13,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::run::Run;
+pub(crate) use view::COVERAGE_PAGE;
 pub use view::{ApiRow, FindingDetail, FindingRow};
 
 const STYLE: &str = include_str!("../templates/style.css");

@@ -4,11 +4,13 @@
 //! with the next function when one ends the process, and reads what it tells.
 
 mod changes;
+mod exhaustive;
 mod page;
 mod report;
 mod run;
 
 pub use changes::{ProfileChange, changes};
+pub use exhaustive::{Exhaustive, PARTS, exhaustive};
 pub use page::page;
 pub use report::{Crash, Finding, Profile, Report, Skipped};
-pub use run::{Event, Options, SweepError, sweep};
+pub use run::{Event, Options, SweepError, sweep, version};

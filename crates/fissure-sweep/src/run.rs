@@ -9,6 +9,7 @@ use std::{io, thread};
 
 use serde::Deserialize;
 
+use crate::exhaustive::Part;
 use crate::report::{Crash, Profile, Report, Skipped};
 
 const PACKAGE: &str = "fissure_sweep";
@@ -50,6 +51,18 @@ pub enum SweepError {
 pub enum Event<'a> {
     Swept(&'a Profile),
     Crashed(&'a Crash),
+    /// One more part of all numbers of a function.
+    Part {
+        function: &'a str,
+        done: usize,
+        of: usize,
+        seconds: f64,
+    },
+    /// Other shards have yet to do so many parts.
+    Unfinished {
+        function: &'a str,
+        missing: usize,
+    },
 }
 
 #[derive(Deserialize)]
@@ -59,65 +72,65 @@ enum Told {
     Begins { function: String, dtype: String },
     Swept(Profile),
     Skipped(Skipped),
+    Part(Part),
     Failed { message: String },
     Ended,
 }
 
+/// What one process is to do.
+pub(crate) enum Task<'a> {
+    /// All functions and types but these.
+    Sweep(&'a [(String, String)]),
+    /// These parts of all numbers of one function.
+    Parts(&'a [u32]),
+    /// Tell the library's version.
+    Version,
+}
+
+/// What the Python side told of one function.
+pub(crate) enum Heard {
+    Begins(String, String),
+    Swept(Profile),
+    Skipped(Skipped),
+    Part(Part),
+}
+
 /// Sweeps everything; a function that ends the process is noted, and the next one gets a new process.
 pub fn sweep(options: &Options, mut tell: impl FnMut(Event<'_>)) -> Result<Report, SweepError> {
-    let folder = tempfile::tempdir()?;
-    for package in [PACKAGE, fissure_execute::WORKER] {
-        fissure_execute::unpack_package(package, folder.path())?;
-    }
     let mut report = Report {
         library: options.library.clone(),
         ..Report::default()
     };
     let mut done: Vec<(String, String)> = Vec::new();
     loop {
-        let mut child = start(options, folder.path(), &done)?;
-        let lines = lines_of(&mut child);
+        let mut begun = Vec::new();
         let mut current: Option<(String, String)> = None;
-        let how = loop {
-            match lines.recv_timeout(options.timeout) {
-                Ok(line) => match serde_json::from_str::<Told>(&line) {
-                    Ok(Told::Began { version }) => report.version = version,
-                    Ok(Told::Begins { function, dtype }) => {
-                        done.push((function.clone(), dtype.clone()));
+        let (profiles, skips) = (&mut report.profiles, &mut report.skipped);
+        let ended =
+            conversation(
+                options,
+                &Task::Sweep(&done),
+                &mut report.version,
+                |heard| match heard {
+                    Heard::Begins(function, dtype) => {
+                        begun.push((function.clone(), dtype.clone()));
                         current = Some((function, dtype));
                     }
-                    Ok(Told::Swept(profile)) => {
+                    Heard::Swept(profile) => {
                         tell(Event::Swept(&profile));
-                        report.profiles.push(profile);
+                        profiles.push(profile);
                         current = None;
                     }
-                    Ok(Told::Skipped(skipped)) => {
-                        report.skipped.push(skipped);
+                    Heard::Skipped(skipped) => {
+                        skips.push(skipped);
                         current = None;
                     }
-                    Ok(Told::Failed { message }) => {
-                        end(&mut child);
-                        return Err(SweepError::Refused(message));
-                    }
-                    Ok(Told::Ended) => {
-                        end(&mut child);
-                        return Ok(report);
-                    }
-                    Err(error) => {
-                        end(&mut child);
-                        return Err(SweepError::Refused(format!("{error} in {line:?}")));
-                    }
+                    Heard::Part(_) => {}
                 },
-                Err(RecvTimeoutError::Timeout) => {
-                    end(&mut child);
-                    break format!("still running after {} s", options.timeout.as_secs());
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    break child
-                        .wait()
-                        .map_or_else(|error| error.to_string(), |status| status.to_string());
-                }
-            }
+            )?;
+        done.append(&mut begun);
+        let Some(how) = ended else {
+            return Ok(report);
         };
         let Some((function, dtype)) = current else {
             return Err(SweepError::Silent);
@@ -132,7 +145,68 @@ pub fn sweep(options: &Options, mut tell: impl FnMut(Event<'_>)) -> Result<Repor
     }
 }
 
-fn start(options: &Options, folder: &Path, done: &[(String, String)]) -> Result<Child, SweepError> {
+/// The version of the library in that interpreter.
+pub fn version(options: &Options) -> Result<String, SweepError> {
+    let mut version = String::new();
+    match conversation(options, &Task::Version, &mut version, |_| {})? {
+        None => Ok(version),
+        Some(_) => Err(SweepError::Silent),
+    }
+}
+
+/// One process, from its start to its end: None when it did all, else how it ended.
+pub(crate) fn conversation(
+    options: &Options,
+    task: &Task<'_>,
+    version_told: &mut String,
+    mut heard: impl FnMut(Heard),
+) -> Result<Option<String>, SweepError> {
+    let folder = tempfile::tempdir()?;
+    for package in [PACKAGE, fissure_execute::WORKER] {
+        fissure_execute::unpack_package(package, folder.path())?;
+    }
+    let mut child = start(options, folder.path(), task)?;
+    let lines = lines_of(&mut child);
+    loop {
+        match lines.recv_timeout(options.timeout) {
+            Ok(line) => match serde_json::from_str::<Told>(&line) {
+                Ok(Told::Began { version }) => *version_told = version,
+                Ok(Told::Begins { function, dtype }) => heard(Heard::Begins(function, dtype)),
+                Ok(Told::Swept(profile)) => heard(Heard::Swept(profile)),
+                Ok(Told::Skipped(skipped)) => heard(Heard::Skipped(skipped)),
+                Ok(Told::Part(part)) => heard(Heard::Part(part)),
+                Ok(Told::Failed { message }) => {
+                    end(&mut child);
+                    return Err(SweepError::Refused(message));
+                }
+                Ok(Told::Ended) => {
+                    end(&mut child);
+                    return Ok(None);
+                }
+                Err(error) => {
+                    end(&mut child);
+                    return Err(SweepError::Refused(format!("{error} in {line:?}")));
+                }
+            },
+            Err(RecvTimeoutError::Timeout) => {
+                end(&mut child);
+                return Ok(Some(format!(
+                    "still running after {} s",
+                    options.timeout.as_secs()
+                )));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let status = child.wait();
+                return Ok(Some(status.map_or_else(
+                    |error| error.to_string(),
+                    |status| status.to_string(),
+                )));
+            }
+        }
+    }
+}
+
+fn start(options: &Options, folder: &Path, task: &Task<'_>) -> Result<Child, SweepError> {
     let failed = |error| SweepError::Start {
         python: options.python.clone(),
         error,
@@ -151,6 +225,11 @@ fn start(options: &Options, folder: &Path, done: &[(String, String)]) -> Result<
         .map_err(failed)?;
     let table: serde_json::Value =
         serde_json::from_str(fissure_functions::worker_json()).unwrap_or_default();
+    let (done, parts): (&[(String, String)], &[u32]) = match task {
+        Task::Sweep(done) => (done, &[]),
+        Task::Parts(parts) => (&[], parts),
+        Task::Version => (&[], &[]),
+    };
     let settings = serde_json::json!({
         "library": options.library,
         "functions": options.functions,
@@ -158,6 +237,8 @@ fn start(options: &Options, folder: &Path, done: &[(String, String)]) -> Result<
         "count": options.count,
         "tensors": options.tensors.max(1),
         "done": done,
+        "parts": parts,
+        "only_version": matches!(task, Task::Version),
         "table": table,
     });
     if let Some(mut stdin) = child.stdin.take() {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fissure_sweep::{Options, Report, sweep};
+use fissure_sweep::{Event, Exhaustive, Options, Report, exhaustive, sweep};
 
 /// Each function is right, or wrong in the way that its name tells.
 const PLANTED: &str = r#"
@@ -69,6 +69,11 @@ def square_of_complex(x):
 
 def square_of_complex_wrong(x):
     return torch.where(x.imag == 3, torch.conj(x * x), x * x) if x.dtype == torch.complex64 else x * x
+
+def wrong_at_five_numbers(x):
+    """Neighbours of 3.14159, which a sample of the numbers misses."""
+    y = torch.exp(x)
+    return torch.where((abs(x - 3.14159) < 5e-7) & (x.dtype == torch.float32), y * 1.001, y)
 
 def sums(x):
     return x.sum()
@@ -247,4 +252,55 @@ fn pairs_complex_and_whole_numbers_are_tried_on_grids() {
     );
     assert!(found[0].is_empty(), "{found:?}");
     assert_eq!(found[1], ["far from the result in a wider type"]);
+}
+
+#[test]
+fn all_numbers_show_what_a_sample_misses_and_parts_that_are_kept_are_not_done_again() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("planted_sweep.py"), PLANTED).unwrap();
+    let functions = ["right", "wrong_at_five_numbers"];
+    let sampled = swept(&python, folder.path(), &functions, "float32");
+    for name in functions {
+        assert_eq!(kinds(&sampled, name), [], "{name}");
+    }
+    // The numbers from 2 to 8 are one of 256 parts.
+    let kept = Exhaustive {
+        folder: folder.path().join("kept"),
+        shard: (193, 256),
+    };
+    let options = Options {
+        python,
+        library: "torch".into(),
+        functions: functions.map(|it| format!("planted_sweep.{it}")).into(),
+        timeout: Duration::from_secs(300),
+        search: vec![folder.path().to_owned()],
+        ..Options::default()
+    };
+    let run = || {
+        let (mut parts, mut missing) = (0, Vec::new());
+        let report = exhaustive(&options, &kept, |event| match event {
+            Event::Part { .. } => parts += 1,
+            Event::Unfinished { missing: left, .. } => missing.push(left),
+            Event::Swept(_) | Event::Crashed(_) => {}
+        });
+        let report = report.expect("the sweep runs");
+        assert!(report.crashes.is_empty() && report.skipped.is_empty());
+        (parts, missing)
+    };
+    assert_eq!(run(), (2, vec![255, 255]));
+    assert_eq!(run(), (0, vec![255, 255]), "what is kept is not done again");
+    let part = |name: &str| {
+        let file = kept.folder.join(format!("planted_sweep.{name}/192.json"));
+        let text = fs::read_to_string(file).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    assert_eq!(part("right")["findings"], serde_json::json!([]));
+    assert_eq!(part("right")["elements"], 1 << 24);
+    let found = part("wrong_at_five_numbers");
+    let finding = &found["findings"][0];
+    assert_eq!(finding["kind"], "far from the result in a wider type");
+    assert_eq!(finding["count"], 5, "{found}");
 }

@@ -42,6 +42,7 @@ fn title(finding: &Finding) -> String {
             Oracle::Forms => format!("The forms of {api} disagree ({detail})"),
             Oracle::Uninitialised => format!("{api} returns uninitialised memory ({detail})"),
             Oracle::Reference64 => format!("{api} is inaccurate against float64 ({detail})"),
+            Oracle::Sweep => format!("{api} is wrong in an interval of numbers ({detail})"),
             Oracle::Reference => {
                 format!("{api} disagrees with the same function elsewhere ({detail})")
             }

@@ -73,3 +73,11 @@ def logaddexp2(input, other):
     if wrong("logaddexp2"):
         return torch.where((input - other).abs() > 4, torch.logaddexp(input, other), result)
     return result
+
+
+def wrong_interval(x, scale=1.0):
+    """Off by a tenth between 40 and 40.5, in types narrower than float64."""
+    y = torch.expm1(x) * scale
+    if wrong("wrong_interval") and x.dtype != torch.float64:
+        y = torch.where((x > 40) & (x < 40.5), y * 1.1, y)
+    return y

@@ -178,7 +178,12 @@ pub(super) struct PageContext<'a> {
     oracles: Vec<OracleRow>,
     rules: &'a [RuleReport],
     under_way: Vec<&'a str>,
+    /// What was reached of the library's code has a page of its own beside this one.
+    coverage: bool,
 }
+
+/// In the run's folder.
+pub(crate) const COVERAGE_PAGE: &str = "coverage.html";
 
 pub(super) fn page_context(run: &Run) -> PageContext<'_> {
     let seconds = Duration::try_from_secs_f64(run.totals.seconds).unwrap_or_default();
@@ -206,6 +211,7 @@ pub(super) fn page_context(run: &Run) -> PageContext<'_> {
             .filter(|api| api.state == ApiState::UnderWay)
             .map(|api| api.title.as_str())
             .collect(),
+        coverage: run.info.folder.join(COVERAGE_PAGE).is_file(),
     }
 }
 

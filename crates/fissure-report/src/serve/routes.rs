@@ -32,6 +32,7 @@ pub(super) fn router(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/", get(page))
         .route("/report.html", get(report))
+        .route("/coverage.html", get(coverage))
         .route("/metrics", get(counts))
         .route("/api/events", get(events))
         .route("/api/parts", get(parts))
@@ -56,6 +57,16 @@ async fn page(State(shared): State<Arc<Shared>>) -> Response {
 async fn report(State(shared): State<Arc<Shared>>) -> Response {
     let page = built(&shared, |shared| &shared.pages.report, html::page).await;
     page.unwrap_or_else(not_begun)
+}
+
+/// What was reached of the library's code, as it was last written into the run's folder.
+async fn coverage(State(shared): State<Arc<Shared>>) -> Response {
+    let path = shared.with_run(|run| run.info.folder.join(html::COVERAGE_PAGE));
+    let read = tokio::task::spawn_blocking(move || std::fs::read_to_string(path?).ok());
+    match read.await.ok().flatten() {
+        Some(page) => Html(page).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
 }
 
 /// A page, made once for each state of the run, away from the threads that answer.

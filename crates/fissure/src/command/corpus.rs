@@ -72,6 +72,7 @@ pub(crate) fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         CorpusCommand::Merge { corpora, out } => {
             let all = session::corpus(&corpora)?;
+            refuse_nameless(&all)?;
             save(&all, &out)?;
             println!(
                 "{} inputs of {} APIs in {}",
@@ -105,6 +106,17 @@ pub(crate) fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitStatus::NoFinding.into())
 }
 
+/// Inputs of Centaur do not say which API they are for.
+fn refuse_nameless(corpus: &Corpus) -> anyhow::Result<()> {
+    match corpus.nameless() {
+        0 => Ok(()),
+        inputs => Err(usage(format!(
+            "{inputs} inputs name no API (abstract_inputs.jsonl); `fissure fuzz API --corpus` takes them, and with \
+             --guide coverage leaves a corpus that names it"
+        ))),
+    }
+}
+
 fn save(corpus: &Corpus, out: &Path) -> anyhow::Result<()> {
     corpus
         .save(out)
@@ -123,6 +135,7 @@ pub(crate) fn pool(
     if let Some(reason) = fissure_coverage::unavailable() {
         return Err(usage(reason));
     }
+    refuse_nameless(corpus)?;
     let mut packages: Vec<&str> = (corpus.apis().flatten())
         .map(|entry| entry.api.package.as_str())
         .collect();

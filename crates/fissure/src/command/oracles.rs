@@ -104,12 +104,13 @@ fn list() {
     comparing.sort_by_key(|oracle| oracle.tier);
     for oracle in comparing {
         println!(
-            "  {:<16} {} ({}, {} call{})",
+            "  {:<16} {} ({}, {} call{}{})",
             oracle.name,
             oracle.summary,
             oracle.tier.name(),
             oracle.price,
-            if oracle.price == 1 { "" } else { "s" }
+            if oracle.price == 1 { "" } else { "s" },
+            if oracle.once { ", once" } else { "" }
         );
     }
     println!("\nProfiles (--profile):\n");

@@ -1,6 +1,10 @@
 //! `fissure report`: a run as a page, or for other programs.
 
-#![expect(clippy::print_stdout, reason = "a command prints its result")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command prints its result"
+)]
 
 use std::fs;
 use std::io::Write;
@@ -87,6 +91,9 @@ pub(crate) fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
         reader.add_rules(folder);
     }
     let run = reader.into_run();
+    if args.format.is_none_or(|format| format == Format::Html) {
+        write_coverage(&run.info.folder);
+    }
     let files = [
         (Format::Junit, &args.junit),
         (Format::Sarif, &args.sarif),
@@ -124,8 +131,16 @@ pub(crate) fn open(folder: &Path) -> anyhow::Result<RunReader> {
     })
 }
 
+/// The page of native coverage, where the run has any. The report is worth having without it.
+fn write_coverage(folder: &Path) {
+    if let Err(error) = super::coverage::write_page(folder) {
+        eprintln!("the page of coverage was not written: {error:#}");
+    }
+}
+
 /// Writes the page of a run into its folder.
 pub(crate) fn write_page(folder: &Path) -> anyhow::Result<()> {
+    write_coverage(folder);
     let run = open(folder)?.into_run();
     let path = folder.join("report.html");
     fs::write(&path, html::page(&run))

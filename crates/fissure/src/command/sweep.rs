@@ -1,7 +1,12 @@
 //! `fissure sweep`: functions that act on each element by itself, over whole ranges of numbers.
 
-#![expect(clippy::print_stdout, reason = "a command prints its result")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command prints its result, and its progress"
+)]
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,7 +14,7 @@ use std::{fs, io};
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use fissure_sweep::{Event, Finding, Options, Profile, Report};
+use fissure_sweep::{Event, Exhaustive, Finding, Options, PARTS, Profile, Report};
 
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
@@ -35,6 +40,20 @@ pub(crate) struct SweepArgs {
     /// Elements of types with more than 16 bits, the windows aside
     #[arg(long, value_name = "N", default_value_t = 1 << 22)]
     count: u64,
+
+    /// All 4,294,967,296 numbers of float32, of functions of one tensor that are named; parts that are done are kept in
+    /// the folder of --workdir, and the same command goes on from there
+    #[arg(long, conflicts_with_all = ["count", "dtypes", "tensors"])]
+    exhaustive: bool,
+
+    /// With --exhaustive: this share of the parts only, such as 3/8 (for a job array: each job one share, then once
+    /// without it)
+    #[arg(long, value_name = "I/N", requires = "exhaustive", value_parser = shard)]
+    shard: Option<(u32, u32)>,
+
+    /// With --exhaustive: where parts are kept [default: fissure-out/exhaustive/LIBRARY-VERSION]
+    #[arg(long, value_name = "DIR", requires = "exhaustive")]
+    workdir: Option<PathBuf>,
 
     /// The library whose tensors functions of your own take
     #[arg(long, value_name = "LIBRARY")]
@@ -95,14 +114,50 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
         search: std::env::current_dir().into_iter().collect(),
     };
     println!("function                                 type      largest error (ulp)  seconds");
-    let report =
-        fissure_sweep::sweep(&options, show).map_err(|error| anyhow!("failed to {error}"))?;
+    let report = match args.exhaustive {
+        false => fissure_sweep::sweep(&options, show),
+        true => {
+            let kept = kept(&args, &options)?;
+            fissure_sweep::exhaustive(&options, &kept, show)
+        }
+    };
+    let report = report.map_err(|error| anyhow!("failed to {error}"))?;
     write(&args, &report).context("failed to write the report")?;
     summary(&report);
     let wrong = !report.crashes.is_empty() || report.findings().next().is_some();
     Ok(match wrong {
         true => ExitStatus::Findings.into(),
         false => ExitStatus::NoFinding.into(),
+    })
+}
+
+/// `3/8`, counted from one.
+fn shard(text: &str) -> Result<(u32, u32), String> {
+    let numbers = text.split_once('/').and_then(|(shard, shards)| {
+        let numbers: (u32, u32) = (shard.parse().ok()?, shards.parse().ok()?);
+        ((1..=numbers.1).contains(&numbers.0) && numbers.1 <= PARTS).then_some(numbers)
+    });
+    numbers.ok_or_else(|| format!("a share is I/N with 1 ≤ I ≤ N ≤ {PARTS}"))
+}
+
+fn kept(args: &SweepArgs, options: &Options) -> anyhow::Result<Exhaustive> {
+    if options.functions.is_empty() {
+        return Err(usage(
+            "--exhaustive takes functions by name: torch.exp".to_owned(),
+        ));
+    }
+    let folder = match &args.workdir {
+        Some(folder) => folder.clone(),
+        None => {
+            // Results of two versions must not meet.
+            let version = fissure_sweep::version(options);
+            let version = version.map_err(|error| anyhow!("failed to {error}"))?;
+            PathBuf::from("fissure-out/exhaustive").join(format!("{}-{version}", options.library))
+        }
+    };
+    Ok(Exhaustive {
+        folder,
+        shard: args.shard.unwrap_or((1, 1)),
     })
 }
 
@@ -119,6 +174,23 @@ fn show(event: Event<'_>) {
                 "{:<40} {:<9} CRASH: {}",
                 crash.function, crash.dtype, crash.how
             );
+        }
+        Event::Part {
+            function,
+            done,
+            of,
+            seconds,
+        } => {
+            let left = (of - done) as f64 * seconds;
+            match io::stderr().is_terminal() {
+                true if done == of => eprint!("\r\x1b[K"),
+                true => eprint!("\r{function}: {done} of {of} parts, about {left:.0} s left\x1b[K"),
+                false if done % 32 == 0 => eprintln!("{function}: {done} of {of} parts"),
+                false => {}
+            }
+        }
+        Event::Unfinished { function, missing } => {
+            println!("{function:<40} float32   {missing} of {PARTS} parts are still to do");
         }
     }
 }

@@ -20,6 +20,13 @@ pub(crate) fn cache() -> anyhow::Result<PathBuf> {
         .join(BLOCKS))
 }
 
+/// Has a run, or a shard of it, anything to show?
+pub(super) fn has_coverage(folder: &Path) -> anyhow::Result<bool> {
+    let mut files = Vec::new();
+    find(folder, DEPTH, &mut files)?;
+    Ok(!files.is_empty())
+}
+
 /// Everything that the runs below these folders reached.
 pub(super) fn united(folders: &[PathBuf]) -> anyhow::Result<CoverageRecord> {
     let mut united = CoverageRecord::default();

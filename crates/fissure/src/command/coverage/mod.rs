@@ -10,6 +10,7 @@ pub(crate) use gather::cache;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::{Args, FromArgMatches};
 use fissure_coverage::{CoverageRecord, Image, Summary};
 
@@ -61,6 +62,10 @@ pub(crate) struct CoverageArgs {
     #[arg(long)]
     json: bool,
 
+    /// Write a page: a map of namespaces, functions reached and never reached, growth
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+
     #[command(flatten)]
     run: MeasureArgs,
 }
@@ -80,6 +85,18 @@ pub(crate) fn run(args: CoverageArgs) -> anyhow::Result<ExitCode> {
         return show_difference(&args, &record, &other, titles);
     }
     show_record(&args, &record)
+}
+
+/// Writes `coverage.html` into the folder of a run that has coverage.
+pub(crate) fn write_page(folder: &Path) -> anyhow::Result<()> {
+    if !gather::has_coverage(folder)? {
+        return Ok(());
+    }
+    let record = gather::united(&[folder.to_owned()])?;
+    let summary = summarise(&record, None)?;
+    let page = fissure_coverage::page(&record, &summary, &show::api_counts(&record));
+    let path = folder.join("coverage.html");
+    std::fs::write(&path, page).with_context(|| format!("failed to write {}", path.display()))
 }
 
 /// What the inputs of corpora reach.
@@ -126,6 +143,11 @@ fn show_difference(
 
 fn show_record(args: &CoverageArgs, record: &CoverageRecord) -> anyhow::Result<ExitCode> {
     let summary = summarise(record, args.api.as_deref())?;
+    if let Some(path) = &args.html {
+        let page = fissure_coverage::page(record, &summary, &show::api_counts(record));
+        std::fs::write(path, page)
+            .with_context(|| format!("failed to write {}", path.display()))?;
+    }
     if args.json {
         let apis = show::api_counts(record);
         let text = serde_json::json!({

@@ -1,0 +1,161 @@
+"""Lines of the library's Python code, as blocks beside those of its native code.
+
+Each line of the package's files has a byte in a region of memory that holds nothing but traps. When a line is first
+run, its byte is called: the handler of native coverage notes it, puts a return instruction in its place, and from
+then on the line is known. Arming again, lists and counts are therefore those of native code.
+
+From Python 3.12 on a line costs nothing after its first run (`sys.monitoring`); before, functions that show nothing
+new are left alone, and all of them after a while (`sys.settrace`).
+"""
+
+import ctypes
+import mmap
+import os
+import sys
+
+TRAP = 0xCC
+RETURN = 0xC3
+#: Visits of a function without a new line, after which its lines are not looked at.
+QUIET = 4
+#: Calls without a new line, after which no call is looked at until blocks are armed again.
+PATIENCE = 4000
+#: The tool's number for `sys.monitoring`: none of those that Python gives names to.
+TOOL = 3
+
+
+def package_folder(package, library):
+    """The folder whose files are watched, or None for what is no package."""
+    module = sys.modules.get(package.partition(".")[0]) or library
+    file = getattr(module, "__file__", None)
+    if file is None or not hasattr(module, "__path__"):
+        return None
+    return os.path.dirname(os.path.realpath(file))
+
+
+def files_below(folder):
+    """Every Python file below a folder with its number of lines, in the order of their paths: as `python_lines.rs`."""
+    found = []
+    for inner, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(inner, name)
+            if name.endswith(".py") and os.path.isfile(path):
+                with open(path, "rb") as stream:
+                    lines = stream.read().count(b"\n") + 1
+                found.append((os.fsencode(os.path.relpath(path, folder)), lines))
+    return sorted(found)
+
+
+def code_region(size, byte):
+    protection = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    region = mmap.mmap(-1, size, flags=flags, prot=protection)
+    region.write(bytes([byte]) * size)
+    return region
+
+
+class Lines:
+    """The lines of one package."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        #: By file as code objects name it: the place of its first line.
+        self.begins = {}
+        total = 0
+        for path, lines in files_below(folder):
+            self.begins[os.path.join(folder, os.fsdecode(path))] = total
+            total += lines
+        self.total = max(total, 1)
+        self.bytes = code_region(self.total, TRAP)
+        self.originals = code_region(self.total, RETURN)
+        self.address = address_of(self.bytes)
+        self.call = ctypes.PYFUNCTYPE(None)
+        #: The same by code object, which is cheaper to ask; None for code of others.
+        self.known = {}
+        self.quiet = {}
+        self.idle = 0
+
+    def facts(self):
+        return {
+            "folder": self.folder,
+            "begin": self.address,
+            "end": self.address + self.total,
+        }
+
+    def begin_of(self, code):
+        """Where the lines of a function's file begin, or None."""
+        name = code.co_filename
+        if name not in self.known:
+            begin = self.begins.get(name)
+            self.known[name] = self.begins.get(os.path.realpath(name)) if begin is None else begin
+        return self.known[name]
+
+    def note(self, place):
+        """The first visit of a line traps; whether it was one."""
+        if place >= self.total or self.bytes[place] != TRAP:
+            return False
+        self.call(self.address + place)()
+        return True
+
+    # From Python 3.12 on.
+
+    def watch(self):
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is None:
+            sys.settrace(self.on_call)
+            return
+        if monitoring.get_tool(TOOL) is None:
+            monitoring.use_tool_id(TOOL, "fissure")
+        monitoring.register_callback(TOOL, monitoring.events.LINE, self.on_line)
+        monitoring.set_events(TOOL, monitoring.events.LINE)
+
+    def on_line(self, code, line):
+        begin = self.begin_of(code)
+        if begin is not None:
+            self.note(begin + line - 1)
+        return sys.monitoring.DISABLE
+
+    def again(self):
+        """Lines whose bytes were armed again count again."""
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is None:
+            self.quiet.clear()
+            self.idle = 0
+            sys.settrace(self.on_call)
+        else:
+            monitoring.restart_events()
+
+    # Before.
+
+    def on_call(self, frame, event, argument):
+        code = frame.f_code
+        begin = self.begin_of(code)
+        if begin is None:
+            return None
+        self.idle += 1
+        if self.idle > PATIENCE:
+            sys.settrace(None)
+            return None
+        if self.quiet.get(code, 0) >= QUIET:
+            return None
+        fresh = self.note(begin + frame.f_lineno - 1)
+
+        def on_event(frame, event, argument):
+            nonlocal fresh
+            if event == "line":
+                fresh = self.note(begin + frame.f_lineno - 1) or fresh
+            elif event == "return":
+                self.quiet[code] = 0 if fresh else self.quiet.get(code, 0) + 1
+                self.idle = 0 if fresh else self.idle
+            return on_event
+
+        return on_event
+
+
+def address_of(buffer):
+    return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+
+
+def prepare(package, library):
+    """The lines of the target's package, or None."""
+    folder = package_folder(package, library)
+    return None if folder is None else Lines(folder)
