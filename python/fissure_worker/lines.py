@@ -23,17 +23,21 @@ PATIENCE = 4000
 TOOL = 3
 
 
-def package_folder(package, library):
-    """The folder whose files are watched, or None for what is no package."""
+def watched_path(package, library):
+    """The folder of a package, or the file of a module that is none; None where there is no such file."""
     module = sys.modules.get(package.partition(".")[0]) or library
     file = getattr(module, "__file__", None)
-    if file is None or not hasattr(module, "__path__"):
+    if file is None or not file.endswith(".py"):
         return None
-    return os.path.dirname(os.path.realpath(file))
+    file = os.path.realpath(file)
+    return os.path.dirname(file) if hasattr(module, "__path__") else file
 
 
 def files_below(folder):
     """Every Python file below a folder with its number of lines, in the order of their paths: as `python_lines.rs`."""
+    if os.path.isfile(folder):
+        with open(folder, "rb") as stream:
+            return [(b"", stream.read().count(b"\n") + 1)]
     found = []
     for inner, _, names in os.walk(folder):
         for name in names:
@@ -62,7 +66,8 @@ class Lines:
         self.begins = {}
         total = 0
         for path, lines in files_below(folder):
-            self.begins[os.path.join(folder, os.fsdecode(path))] = total
+            path = os.path.join(folder, os.fsdecode(path)) if path else folder
+            self.begins[path] = total
             total += lines
         self.total = max(total, 1)
         self.bytes = code_region(self.total, TRAP)
@@ -157,5 +162,5 @@ def address_of(buffer):
 
 def prepare(package, library):
     """The lines of the target's package, or None."""
-    folder = package_folder(package, library)
-    return None if folder is None else Lines(folder)
+    path = watched_path(package, library)
+    return None if path is None else Lines(path)

@@ -49,7 +49,7 @@ impl Image {
     /// Reads the file, or what was found in it before: `cache` is a folder for that. A folder is a package of Python
     /// files, whose lines are the blocks.
     pub fn open(path: &Path, cache: Option<&Path>) -> Result<Image, CoverageError> {
-        if path.is_dir() {
+        if python_lines::is_python(path) {
             return python_lines::open(path);
         }
         let file = File::open(path).map_err(CoverageError::read(path))?;
@@ -82,7 +82,8 @@ impl Image {
     pub fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
         let name = name.to_string_lossy();
-        if self.path.is_dir() {
+        if python_lines::is_python(&self.path) {
+            let name = name.trim_end_matches(".py");
             return format!("{name} (Python)");
         }
         name.split(".so").next().unwrap_or(&name).to_owned()

@@ -21,6 +21,11 @@ struct Outline {
     build_id: String,
 }
 
+/// The folder of a package, or a file of Python.
+pub(crate) fn is_python(path: &Path) -> bool {
+    path.is_dir() || path.extension().is_some_and(|it| it == "py")
+}
+
 /// The lines of all files below a package's folder.
 pub(crate) fn open(folder: &Path) -> Result<Image, CoverageError> {
     let outline = outline(folder)?;
@@ -40,14 +45,17 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<Option<String>>, CoverageError>
 
 fn outline(folder: &Path) -> Result<Outline, CoverageError> {
     let mut files = Vec::new();
-    collect(folder, DEPTH, &mut files)?;
+    match folder.is_dir() {
+        true => collect(folder, DEPTH, &mut files)?,
+        false => files.push(folder.to_owned()),
+    }
     let relative = |file: &PathBuf| {
         let inner = file.strip_prefix(folder).unwrap_or(file);
         inner.as_os_str().as_bytes().to_vec()
     };
     files.sort_by_key(relative);
     let package = folder
-        .file_name()
+        .file_stem()
         .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut hasher = DefaultHasher::new();
     let mut outline = Outline {

@@ -17,7 +17,7 @@ const ENDIAN: object::LittleEndian = object::LittleEndian;
 impl Image {
     /// The symbol of each function, as the file has it; `None` for those without one.
     pub fn symbols(&self) -> Result<Vec<Option<String>>, CoverageError> {
-        if self.path.is_dir() {
+        if python_lines::is_python(&self.path) {
             return python_lines::names(&self.path);
         }
         let file = File::open(&self.path).map_err(CoverageError::read(&self.path))?;

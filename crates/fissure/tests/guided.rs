@@ -134,3 +134,119 @@ fn a_guided_run_of_one_worker_is_the_same_for_a_seed() {
     assert!(one.lines().count() >= 5, "{one}");
     assert!(one == corpus(&package, "again", "twin"));
 }
+
+/// The same without native code: lines of Python lead the way, and show in a page.
+const PYTHON: &str = "import os
+
+def way(a, b, c, d, dies):
+    if a != 11:
+        return 0
+    if b != a + 2:
+        return 1
+    if c != -3:
+        return 2
+    if d != b - 6:
+        return 3
+    if dies:
+        os.abort()
+    return 4
+
+def never(x):
+    return x + 1
+
+def deep(a: int, b: int, c: int, d: int):
+    return way(a, b, c, d, True)
+
+def twin(a: int, b: int, c: int, d: int):
+    return way(a, b, c, d, False)
+";
+
+#[test]
+fn lines_of_python_guide_where_there_is_no_native_code() {
+    if cfg!(not(all(target_arch = "x86_64", target_os = "linux"))) {
+        return;
+    }
+    let context = TestContext::new();
+    context.write("package/nested.py", PYTHON);
+    let guided = ["--guide", "coverage", "--workers", "1"];
+    let found = fuzz(&context, "deep", "guided", &guided);
+    assert_eq!(found["findings"], 1, "{found}");
+    let unguided = fuzz(&context, "deep", "unguided", &["--workers", "1"]);
+    assert_eq!(unguided["findings"], 0, "{unguided}");
+    let twin = fuzz(&context, "twin", "twin", &guided);
+    assert_eq!(twin["findings"], 0, "{twin}");
+    let report = context.command().args(["report", "twin"]).output().unwrap();
+    assert!(report.status.success(), "{report:?}");
+    let page = std::fs::read_to_string(context.path("twin/coverage.html")).unwrap();
+    for part in [
+        "nested::way",
+        "nested::never",
+        "nested (Python)",
+        "polyline",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let report = std::fs::read_to_string(context.path("twin/report.html")).unwrap();
+    assert!(report.contains("href=\"coverage.html\""));
+}
+
+#[test]
+fn inputs_of_centaur_are_run_first() {
+    let context = TestContext::new();
+    context.write("package/nested.py", PYTHON);
+    let line = "{\"a\": [11, 4], \"b\": [13, 4], \"c\": [-3, 4], \"d\": [7, 4]}\n";
+    context.write("centaur/abstract_inputs.jsonl", line);
+    let found = fuzz(
+        &context,
+        "deep",
+        "with",
+        &["--corpus", "centaur", "--workers", "1"],
+    );
+    assert_eq!(found["findings"], 1, "{found}");
+    let twin = fuzz(
+        &context,
+        "twin",
+        "without",
+        &["--corpus", "centaur", "--workers", "1"],
+    );
+    assert_eq!(twin["findings"], 0, "{twin}");
+}
+
+#[test]
+fn a_guided_run_that_was_killed_goes_on_to_the_same_corpus() {
+    if cfg!(not(all(target_arch = "x86_64", target_os = "linux"))) {
+        return;
+    }
+    let context = TestContext::new();
+    context.write("package/nested.py", PYTHON);
+    fuzz(
+        &context,
+        "twin",
+        "whole",
+        &["--guide", "coverage", "--workers", "1"],
+    );
+    let mut child = context
+        .command()
+        .args(["fuzz", "nested.twin", "--max-iter", INPUTS])
+        .args(["--guide", "coverage", "--workers", "1", "--quiet"])
+        .args(["--workdir", "parts", "--python", "python3"])
+        .args(["--pythonpath", "package", "--timeout", "60"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let kept = context.path("parts/corpus/nested.twin.jsonl");
+    let lines = || std::fs::read_to_string(&kept).map_or(0, |text| text.lines().count());
+    while lines() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut resumed = context.command();
+    let resumed = resumed
+        .args(["fuzz", "--resume", "parts"])
+        .output()
+        .unwrap();
+    assert!(resumed.status.code().is_some(), "{resumed:?}");
+    assert!(corpus(&context, "whole", "twin") == corpus(&context, "parts", "twin"));
+}
