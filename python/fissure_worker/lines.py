@@ -78,6 +78,11 @@ class Lines:
         self.known = {}
         self.quiet = {}
         self.idle = 0
+        # Kept here: at the interpreter's end the names of modules are gone before the last lines are run.
+        self.trap = TRAP
+        self.limits = QUIET, PATIENCE
+        self.disable = sys.monitoring.DISABLE if hasattr(sys, "monitoring") else None
+        self.end_tracing = sys.settrace
 
     def facts(self):
         return {
@@ -96,7 +101,7 @@ class Lines:
 
     def note(self, place):
         """The first visit of a line traps; whether it was one."""
-        if place >= self.total or self.bytes[place] != TRAP:
+        if place >= self.total or self.bytes[place] != self.trap:
             return False
         self.call(self.address + place)()
         return True
@@ -117,7 +122,7 @@ class Lines:
         begin = self.begin_of(code)
         if begin is not None:
             self.note(begin + line - 1)
-        return sys.monitoring.DISABLE
+        return self.disable
 
     def again(self):
         """Lines whose bytes were armed again count again."""
@@ -137,10 +142,11 @@ class Lines:
         if begin is None:
             return None
         self.idle += 1
-        if self.idle > PATIENCE:
-            sys.settrace(None)
+        quiet, patience = self.limits
+        if self.idle > patience:
+            self.end_tracing(None)
             return None
-        if self.quiet.get(code, 0) >= QUIET:
+        if self.quiet.get(code, 0) >= quiet:
             return None
         fresh = self.note(begin + frame.f_lineno - 1)
 

@@ -75,24 +75,20 @@ impl Summary {
         let mut namespaces: BTreeMap<String, NamespaceRow> = BTreeMap::new();
         // Copies of a template have one readable name: they are one row.
         let mut functions: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-        let mut untouched: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+        let mut never: Vec<(usize, String)> = Vec::new();
         for (position, symbol) in symbols.iter().enumerate() {
             let (blocks, reached) = (counts.blocks[position], counts.reached[position]);
             let name = symbol.as_deref().map(readable);
             let space = name.as_deref().and_then(namespace);
             let space = space.map_or_else(|| format!("({module})"), str::to_owned);
-            if reached == 0
-                && let Some(name) = &name
-            {
-                let inside = untouched.entry(space.clone()).or_default();
-                *inside.entry(name.clone()).or_default() += blocks;
-            }
             let row = namespaces.entry(space).or_default();
             row.blocks += blocks;
             row.reached_blocks += reached;
             row.functions += 1;
             row.reached_functions += usize::from(reached > 0);
-            if reached > 0 {
+            if reached == 0 {
+                never.extend(name.map(|name| (blocks, name)));
+            } else {
                 let start = image.functions[position].start;
                 let name = name.unwrap_or_else(|| format!("(no symbol at {start:#x})"));
                 let entry = functions.entry(name).or_default();
@@ -100,26 +96,7 @@ impl Summary {
                 entry.1 += reached;
             }
         }
-        for (space, inside) in untouched {
-            if namespaces[&space].reached_blocks == 0 {
-                continue;
-            }
-            // A copy of a template that was reached is the same function.
-            let never = inside
-                .into_iter()
-                .filter(|(name, _)| !functions.contains_key(name));
-            let mut rows: Vec<FunctionRow> = never
-                .map(|(function, blocks)| FunctionRow {
-                    module: module.clone(),
-                    function,
-                    blocks,
-                    reached_blocks: 0,
-                })
-                .collect();
-            rows.sort_by(|a, b| (b.blocks, &a.function).cmp(&(a.blocks, &b.function)));
-            rows.truncate(UNTOUCHED);
-            self.untouched.append(&mut rows);
-        }
+        self.add_untouched(&module, never, &namespaces, &functions);
         self.namespaces
             .extend(namespaces.into_iter().map(|(namespace, row)| NamespaceRow {
                 module: module.clone(),
@@ -148,6 +125,42 @@ impl Summary {
         self.functions
             .sort_by(|a, b| (b.reached_blocks, &a.function).cmp(&(a.reached_blocks, &b.function)));
         Ok(())
+    }
+}
+
+impl Summary {
+    /// Functions that were never reached, in namespaces of which others were.
+    fn add_untouched(
+        &mut self,
+        module: &str,
+        never: Vec<(usize, String)>,
+        namespaces: &BTreeMap<String, NamespaceRow>,
+        functions: &BTreeMap<String, (usize, usize)>,
+    ) {
+        let own = format!("({module})");
+        let mut spaces: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        for (blocks, name) in &never {
+            let space = namespace(name).unwrap_or(&own);
+            let touched = namespaces
+                .get(space)
+                .is_some_and(|row| row.reached_blocks > 0);
+            // A copy of a template that was reached is the same function.
+            if touched && !functions.contains_key(name) {
+                *spaces.entry(space).or_default().entry(name).or_default() += blocks;
+            }
+        }
+        for inside in spaces.into_values() {
+            let mut rows: Vec<(&str, usize)> = inside.into_iter().collect();
+            rows.sort_by(|a, b| (b.1, a.0).cmp(&(a.1, b.0)));
+            let largest = rows.into_iter().take(UNTOUCHED);
+            self.untouched
+                .extend(largest.map(|(function, blocks)| FunctionRow {
+                    module: module.to_owned(),
+                    function: function.to_owned(),
+                    blocks,
+                    reached_blocks: 0,
+                }));
+        }
     }
 }
 
