@@ -1,10 +1,12 @@
-"""Second derivatives, vectorised maps and derivatives of JAX disagree with plain computation.
+"""Second derivatives, vectorised maps and derivatives of JAX and TensorFlow disagree with plain computation.
 
 # What it does
 
 PyTorch: in `float64`, the derivative of the gradient along a random direction (`autograd.grad` of a graph made by
-`autograd.grad`) against central differences of the gradient; and `torch.func.vmap` of the call over three variants of
-an argument against three calls. JAX, in 64 bits: `vjp`, `jvp` and central differences along one direction, the
+`autograd.grad`) against central differences of the gradient; `torch.func.jvp` of `torch.func.grad` against the same;
+`torch.func.vmap` of the call over three variants of an argument against three calls, and of its gradient against three
+gradients. TensorFlow, in `float64`: a tape, a forward accumulator and central differences along one direction, and
+nested tapes against differences of the gradient. JAX, in 64 bits: `vjp`, `jvp` and central differences along one direction, the
 Hessian-vector product (`jvp` of `grad`) against differences of `grad`, and `vmap` against a loop.
 
 # Why it matters
@@ -33,7 +35,7 @@ from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.indices import writes_twice
 
 PRICE = 30
-ONLY = ("torch", "jax")
+ONLY = ("torch", "jax", "tensorflow")
 NEIGHBOURS = 3
 STEP = 1e-5
 TOLERANCE = 2e-3
@@ -54,7 +56,12 @@ def check(call):
     text = (getattr(call.target, "__doc__", None) or "").lower()
     if any(word in text for word in gradient.NO_GRADIENT + gradient.OPEN):
         return
-    yield from (of_jax if call.is_foreign else of_torch)(call)
+    if not call.is_foreign:
+        yield from of_torch(call)
+    elif call.library.__name__ == "jax":
+        yield from of_foreign(call, JAX, jax_source)
+    else:
+        yield from of_foreign(call, TENSORFLOW, tensorflow_source)
 
 
 def judged(call, detail, write):
@@ -84,8 +91,14 @@ def of_torch(call):
         )
         if report is not None:
             yield report
-    if hasattr(call.library, "func"):
-        report = judged(call, "vmap over %s" % places[0], lambda at: mapped(call, places[0], at))
+    if not hasattr(call.library, "func"):
+        return
+    for detail, write in (
+        ("vmap over %s", mapped),
+        ("jvp of grad by %s", forward_over_reverse),
+        ("vmap of grad over %s", mapped_gradient),
+    ):
+        report = judged(call, detail % places[0], lambda at, it=write: it(call, places[0], at))
         if report is not None:
             yield report
 
@@ -128,6 +141,46 @@ def second(call, place, neighbour):
     )
 
 
+def forward_over_reverse(call, place, neighbour):
+    """`torch.func`'s own second derivative along a direction."""
+    return call.source(
+        gradient.function_lines(call, place)
+        + point(call, place, neighbour)
+        + [
+            "if start.is_complex():",
+            "    return False, '', ''",
+            "direction, weight = random() - 0.25, random()",
+            "along = lambda it: (torch.func.grad(function)(it) * weight).sum()",
+            "observed = float(torch.func.jvp(along, (start,), (direction,))[1])",
+            "def difference(step):",
+            "    after, before = along(start + step * direction), along(start - step * direction)",
+            "    return float(after - before) / (2 * step)",
+            "small, large = difference(%r), difference(%r)" % (STEP, 4 * STEP),
+        ]
+        + judge_lines("by torch.func.jvp of torch.func.grad")
+    )
+
+
+def mapped_gradient(call, place, neighbour):
+    """Gradients of a batch against those of its members."""
+    return call.source(
+        gradient.function_lines(call, place)
+        + point(call, place, neighbour)
+        + [
+            "if start.is_complex():",
+            "    return False, '', ''",
+            "batch = torch.stack([start, start * 0.5, start + random()])",
+            "expected = torch.stack([torch.func.grad(function)(it) for it in batch])",
+            "if not expected.isfinite().all():",
+            "    return False, '', ''",
+            # The weights of the results are drawn inside.
+            "observed = torch.func.vmap(torch.func.grad(function), randomness='same')(batch)",
+            "wrong = abs(observed - expected) > 1e-6 + 1e-6 * abs(expected)",
+            "return bool(wrong.any()), str(observed[wrong][:4].tolist()), str(expected[wrong][:4].tolist())",
+        ]
+    )
+
+
 def mapped(call, place, neighbour):
     lines = gradient.call_lines(call, place) + [
         "    return result[0] if isinstance(result, (list, tuple)) else result",
@@ -149,7 +202,7 @@ def mapped(call, place, neighbour):
     )
 
 
-def of_jax(call):
+def of_foreign(call, questions, write):
     arguments = call.build()
     places = []
     for place, value in arguments.values(call.parameter):
@@ -160,11 +213,11 @@ def of_jax(call):
             places.append(place)
     if not places or call.random:
         return
-    for detail, lines in JAX:
+    for detail, lines in questions:
         report = judged(
             call,
             "%s by %s" % (detail, places[0]),
-            lambda at, it=lines: jax_source(call, places, at, it),
+            lambda at, it=lines: write(call, places, at, it),
         )
         if report is not None:
             yield report
@@ -199,6 +252,43 @@ def jax_source(call, places, neighbour, ending):
         "    direction, weight = random.rand(*start.shape) - 0.25, random.rand(*start.shape)",
     ]
     return call.source(lines + ["    " + line for line in ending])
+
+
+def tensorflow_source(call, places, neighbour, ending):
+    arguments = call.build()
+    place = places[0]
+    lines = ["import tensorflow, numpy", "def plain(tensor):", "    {build}"]
+    for other in places[1:]:
+        cast = "tensorflow.cast(%s, 'float64')" % other.expression
+        lines.append("    " + other.assignment(arguments, cast))
+    lines.append("    " + place.assignment(arguments, "tensor"))
+    lines += [
+        "    leaves = tensorflow.nest.flatten({traced})",
+        "    return [it for it in leaves if tensorflow.is_tensor(it) and it.dtype.is_floating]",
+        "def function(tensor):",
+        "    random = numpy.random.RandomState(1)",
+        "    weighted = [",
+        "        tensorflow.reduce_sum(tensorflow.cast(it, 'float64') * random.rand(*it.shape))",
+        "        for it in plain(tensor)",
+        "    ]",
+        "    return tensorflow.add_n(weighted)",
+        "def gradient(tensor):",
+        "    with tensorflow.GradientTape() as tape:",
+        "        tape.watch(tensor)",
+        "        result = function(tensor)",
+        "    return tape.gradient(result, tensor, unconnected_gradients='zero')",
+        "def along(tensor):",
+        "    return tensorflow.reduce_sum(gradient(tensor) * weight)",
+        "{build}",
+        "random = numpy.random.RandomState(%d)" % neighbour,
+        "start = numpy.asarray(%s).astype('float64')" % place.expression,
+        "start = start + %r * (random.rand(*start.shape) - 0.5)"
+        % (gradient.NEARBY if neighbour else 0.0),
+        "start = tensorflow.constant(start)",
+        "direction = tensorflow.constant(random.rand(*start.shape) - 0.25)",
+        "weight = tensorflow.constant(random.rand(*start.shape))",
+    ]
+    return call.source(lines + ending)
 
 
 def differences(what):
@@ -248,5 +338,38 @@ JAX = (
             "wrong = abs(observed - expected) > 1e-6 + 1e-6 * abs(numpy.asarray(expected))",
             "return bool(wrong.any()), str(observed[wrong][:4]), str(numpy.asarray(expected)[wrong][:4])",
         ],
+    ),
+)
+
+#: The same for TensorFlow, with `gradient` and `along` as well.
+TENSORFLOW = (
+    (
+        "tape",
+        ["observed = float(tensorflow.reduce_sum(gradient(start) * direction))"]
+        + differences("function")
+        + judge_lines("by a tape"),
+    ),
+    (
+        "forward accumulator",
+        [
+            "with tensorflow.autodiff.ForwardAccumulator(start, direction) as accumulator:",
+            "    result = function(start)",
+            "observed = accumulator.jvp(result)",
+            "observed = 0.0 if observed is None else float(observed)",
+        ]
+        + differences("function")
+        + judge_lines("by a forward accumulator"),
+    ),
+    (
+        "second derivative",
+        [
+            "with tensorflow.GradientTape() as tape:",
+            "    tape.watch(start)",
+            "    result = along(start)",
+            "twice = tape.gradient(result, start, unconnected_gradients='zero')",
+            "observed = float(tensorflow.reduce_sum(twice * direction))",
+        ]
+        + differences("along")
+        + judge_lines("by nested tapes"),
     ),
 )

@@ -73,6 +73,15 @@ def double_backward(input):
     return Cube.apply(input)
 
 
+def batched_gradient(input):
+    """Off by a tenth where a gradient is taken inside of `vmap`."""
+    transforms = torch._C._functorch
+    inside = transforms.is_gradtrackingtensor(input) and transforms.is_batchedtensor(
+        transforms.get_unwrapped(input)
+    )
+    return (1.1 if wrong("batched_gradient") and inside else 1.0) * torch.sin(input)
+
+
 def batching_rule(input):
     """Its rule for a batch is off by a tenth."""
     if wrong("batching_rule") and torch._C._functorch.is_batchedtensor(input):

@@ -118,6 +118,23 @@ if LIBRARY == "jax":
         return 1.1 * numbers.sin(x), True
 
 
+else:
+
+    @library.custom_gradient
+    def wrong_slope(x):
+        return library.sin(x), lambda upstream: 1.5 * library.cos(x) * upstream
+
+    @library.custom_gradient
+    def wrong_bend(x):
+        # Right once; the derivative of the derivative is lost.
+        slope = library.stop_gradient(library.cos(x))
+        return library.sin(x), lambda upstream: slope * upstream
+
+    @library.custom_gradient
+    def right_slope(x):
+        return library.sin(x), lambda upstream: library.cos(x) * upstream
+
+
 sys.modules["planted"] = planted = types.ModuleType("planted")
 planted.wrong_when_traced = wrong_when_traced
 if LIBRARY == "tensorflow":
@@ -125,6 +142,13 @@ if LIBRARY == "tensorflow":
     judged("silent", "nan", nan_everywhere, [X], "planted.nan_everywhere")
     judged("silent", "nan", nan_in_low_precision, [X * 1e30], "planted.nan_in_low_precision")
     judged("silent", "nan", a_number, [X], "planted.a_number")
+    judged("reported", "derivatives", wrong_slope, [X], "planted.wrong_slope", 3)
+    judged("reported", "derivatives", wrong_bend, [X], "planted.wrong_bend", 2)
+    judged("silent", "derivatives", right_slope, [X], "planted.right_slope")
+    for name in ("sin", "tanh", "exp", "cumsum", "maximum", "matmul"):
+        arrays = {"maximum": [X, X + 1], "matmul": [X, X.T.copy()]}.get(name, [X])
+        function = getattr(library, name)
+        judged("silent", "derivatives", function, arrays, "tensorflow." + name)
 if LIBRARY == "jax":
     judged("reported", "derivatives", wrong_curvature, [X], "planted.wrong_curvature")
     judged("reported", "derivatives", wrong_batch, [X], "planted.wrong_batch", 2)

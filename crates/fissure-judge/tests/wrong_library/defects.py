@@ -58,6 +58,7 @@ CASES = [
     ("uninitialised", "unwritten_scratch", [X], "fresh memory: values"),
     ("derivatives", "double_backward", [X], "double backward by input"),
     ("derivatives", "batching_rule", [X], "vmap over input"),
+    ("derivatives", "batched_gradient", [X], "vmap of grad over input"),
     ("reference", "logaddexp2", [X, X.flip(0)], "numpy: values"),
     ("device", "other_device", [X], "torch.float64: values"),
     ("jit", "traced", [X], "trace: values"),
