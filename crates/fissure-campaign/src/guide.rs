@@ -188,10 +188,14 @@ impl Guide {
             return 1.0;
         };
         let seconds = duration.as_secs_f64();
-        let usual = *self.usual.get_or_insert(seconds);
+        // Fresh inputs tell what is usual.
         if !own {
+            let usual = self.usual.unwrap_or(seconds);
             self.usual = Some(usual + (seconds - usual) / 64.0);
         }
+        let Some(usual) = self.usual else {
+            return 1.0;
+        };
         (seconds / usual.max(1e-9)).clamp(COSTS.0, COSTS.1)
     }
 

@@ -71,9 +71,9 @@ def square_of_complex_wrong(x):
     return torch.where(x.imag == 3, torch.conj(x * x), x * x) if x.dtype == torch.complex64 else x * x
 
 def wrong_at_five_numbers(x):
-    """Neighbours of 3.14159, which a sample of the numbers misses."""
+    """Neighbours of 3.3, which a sample of the numbers misses."""
     y = torch.exp(x)
-    return torch.where((abs(x - 3.14159) < 5e-7) & (x.dtype == torch.float32), y * 1.001, y)
+    return torch.where((abs(x - 3.3) < 5e-7) & (x.dtype == torch.float32), y * 1.001, y)
 
 def sums(x):
     return x.sum()

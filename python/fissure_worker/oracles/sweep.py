@@ -111,6 +111,10 @@ def check(call):
             )
 
 
+class Refused(Exception):
+    """The library does not take such a tensor."""
+
+
 class Subject:
     """The call as a function of its one tensor."""
 
@@ -164,7 +168,11 @@ class Subject:
         return subject
 
     def run(self, tensor):
-        return self.call.plain_run(self.arguments().replace(self.place, tensor), seed=True)
+        arguments = self.arguments().replace(self.place, tensor)
+        try:
+            return self.call.plain_run(arguments, seed=True)
+        except Exception as error:
+            raise Refused(repr(error)) from None
 
     def question(self):
         others = [
@@ -180,10 +188,13 @@ class Subject:
             return []
         bits = values.patterns(self.dtype, COUNT)
         row = self.call.function if self.plain else None
-        swept = profile.Sweep(self.backend, self.run, self.call.path, self.dtype, bits, row)
-        if swept.y.shape != swept.x.shape:
+        try:
+            swept = profile.Sweep(self.backend, self.run, self.call.path, self.dtype, bits, row)
+            if swept.y.shape != swept.x.shape:
+                return []
+            return profile.profile(swept, ordered=False)[1]
+        except Refused:
             return []
-        return profile.profile(swept, ordered=False)[1]
 
     def is_local(self, values):
         """Overwriting some elements changes only those, and one element alone is an element."""
