@@ -77,7 +77,11 @@ class Sweep:
             neighbour = numpy.zeros(len(x), bool)
             for share in (-2.0, -1.0, 1.0, 2.0):
                 neighbour |= abs(self.reference(x + share * spacing) - y) <= self.unit[chosen]
-            wobble = abs(self.reference(x * (1.0 + 2.0**-52)) - r)
+            # Several times: a reference that is off by chance stays where it is by chance.
+            wobble = numpy.zeros(len(x))
+            for share in (-3, -1, 1, 2, 5):
+                moved = abs(self.reference(x * (1.0 + share * 2.0**-52)) - r)
+                wobble = numpy.maximum(wobble, numpy.where(numpy.isnan(moved), numpy.inf, moved))
             return (
                 (abs(y - r) <= CONDITION * step) | neighbour | ~(wobble <= 0.25 * self.unit[chosen])
             )
