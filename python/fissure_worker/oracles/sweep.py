@@ -27,6 +27,9 @@ expected  3.4e+38, as in float64
 ```
 """
 
+import contextlib
+import sys
+
 from fissure_worker.oracles.arguments import Arguments
 from fissure_worker.oracles.call import Report
 
@@ -90,6 +93,26 @@ def preload(library):
 
 
 def check(call):
+    with settings_kept():
+        yield from reports(call)
+
+
+@contextlib.contextmanager
+def settings_kept():
+    """What a sweep, and the scripts that show its findings, set for the whole process is as it was afterwards."""
+    torch, jax = sys.modules.get("torch"), sys.modules.get("jax")
+    threads = torch.get_num_threads() if torch is not None else None
+    wide = jax.config.jax_enable_x64 if jax is not None else None
+    try:
+        yield
+    finally:
+        if threads is not None and torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)
+        if wide is not None:
+            jax.config.update("jax_enable_x64", wide)
+
+
+def reports(call):
     subject = Subject.of(call)
     if subject is None or call.random or call.has("about dtype"):
         return

@@ -14,6 +14,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 package = types.ModuleType("fissure_worker")
 package.__path__ = [os.path.join(ROOT, "python", "fissure_worker")]
 sys.modules["fissure_worker"] = package
+# Beside it: what the oracle of sweeps asks.
+sys.path.append(os.path.join(ROOT, "python"))
 warnings.simplefilter("ignore")
 
 import numpy
@@ -74,6 +76,13 @@ def judged(expected, oracle, function, arrays, path, several=1):
         "failures": failures + [text for _, text in judgement.failures],
     }
     print(json.dumps(line), flush=True)
+
+
+def wrong_interval(x):
+    """Off by a tenth between 40 and 40.5, in types narrower than float64."""
+    where = numbers.where if LIBRARY == "jax" else library.where
+    off = (x > 40) & (x < 40.5) & (x.dtype != "float64")
+    return where(off, exp(x) * 1.1, exp(x))
 
 
 def nan_in_low_precision(x):
@@ -137,6 +146,13 @@ else:
 
 sys.modules["planted"] = planted = types.ModuleType("planted")
 planted.wrong_when_traced = wrong_when_traced
+planted.wrong_interval = wrong_interval
+judged("reported", "sweep", wrong_interval, [X], "planted.wrong_interval")
+if LIBRARY == "jax":
+    # Sweeps compute in 64 bits; what comes after them must not.
+    assert numbers.asarray([1.0]).dtype == "float32"
+judged("silent", "sweep", exp, [X], prefix + "exp")
+judged("silent", "sweep", resolve("%snn.softmax" % prefix.replace("numpy.", "")), [X], "softmax")
 if LIBRARY == "tensorflow":
     judged("reported", "nan", nan_in_low_precision, [X], "planted.nan_in_low_precision")
     judged("silent", "nan", nan_everywhere, [X], "planted.nan_everywhere")
