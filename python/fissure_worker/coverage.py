@@ -108,7 +108,8 @@ class Armed:
     def arm(self, libc, reply, plan):
         arm = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
         arm = arm(self.base + reply["arm"])
-        size = os.fstat(plan).st_size
+        # Without native code there are lines of Python alone.
+        size = max(os.fstat(plan).st_size, 1)
         blocks = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_PRIVATE, plan, 0)
         check(blocks != FAILED, "map the list of blocks")
         for number, module in enumerate(reply["modules"]):
