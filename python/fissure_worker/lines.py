@@ -4,21 +4,20 @@ Each line of the package's files has a byte in a region of memory that holds not
 run, its byte is called: the handler of native coverage notes it, puts a return instruction in its place, and from
 then on the line is known. Arming again, lists and counts are therefore those of native code.
 
-From Python 3.12 on a line costs nothing after its first run (`sys.monitoring`); before, functions that show nothing
-new are left alone, and all of them after a while (`sys.settrace`).
+From Python 3.12 on a line costs nothing after its first run (`sys.monitoring`); before (`sys.settrace`), functions of
+which every line is known are left alone, and all of them after many calls without a new line.
 """
 
 import ctypes
+import dis
 import mmap
 import os
 import sys
 
 TRAP = 0xCC
 RETURN = 0xC3
-#: Visits of a function without a new line, after which its lines are not looked at.
-QUIET = 4
 #: Calls without a new line, after which no call is looked at until blocks are armed again.
-PATIENCE = 4000
+PATIENCE = 200000
 #: The tool's number for `sys.monitoring`: none of those that Python gives names to.
 TOOL = 3
 
@@ -76,11 +75,14 @@ class Lines:
         self.call = ctypes.PYFUNCTYPE(None)
         #: The same by code object, which is cheaper to ask; None for code of others.
         self.known = {}
-        self.quiet = {}
+        #: Before Python 3.12: functions of which every line is known, and the places of their lines.
+        self.full = set()
+        self.places = {}
         self.idle = 0
         # Kept here: at the interpreter's end the names of modules are gone before the last lines are run.
         self.trap = TRAP
-        self.limits = QUIET, PATIENCE
+        self.patience = PATIENCE
+        self.line_starts = dis.findlinestarts
         self.disable = sys.monitoring.DISABLE if hasattr(sys, "monitoring") else None
         self.end_tracing = sys.settrace
 
@@ -128,7 +130,7 @@ class Lines:
         """Lines whose bytes were armed again count again."""
         monitoring = getattr(sys, "monitoring", None)
         if monitoring is None:
-            self.quiet.clear()
+            self.full.clear()
             self.idle = 0
             sys.settrace(self.on_call)
         else:
@@ -139,27 +141,29 @@ class Lines:
     def on_call(self, frame, event, argument):
         code = frame.f_code
         begin = self.begin_of(code)
-        if begin is None:
+        if begin is None or code in self.full:
             return None
         self.idle += 1
-        quiet, patience = self.limits
-        if self.idle > patience:
+        if self.idle > self.patience:
             self.end_tracing(None)
             return None
-        if self.quiet.get(code, 0) >= quiet:
-            return None
-        fresh = self.note(begin + frame.f_lineno - 1)
+        self.note(begin + frame.f_lineno - 1)
 
         def on_event(frame, event, argument):
-            nonlocal fresh
-            if event == "line":
-                fresh = self.note(begin + frame.f_lineno - 1) or fresh
-            elif event == "return":
-                self.quiet[code] = 0 if fresh else self.quiet.get(code, 0) + 1
-                self.idle = 0 if fresh else self.idle
+            if event == "line" and self.note(begin + frame.f_lineno - 1):
+                self.idle = 0
+            elif event == "return" and self.is_full(code, begin):
+                self.full.add(code)
             return on_event
 
         return on_event
+
+    def is_full(self, code, begin):
+        """Every line of a function is known."""
+        if code not in self.places:
+            starts = self.line_starts(code)
+            self.places[code] = [begin + line - 1 for _, line in starts if line]
+        return all(self.bytes[place] != self.trap for place in self.places[code])
 
 
 def address_of(buffer):
