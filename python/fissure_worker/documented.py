@@ -11,6 +11,9 @@ from fissure_worker.texts import CLOSING, OPENING, split
 #: What stands for the default of a parameter that only some overloads have.
 SOME_DEFAULT = "..."
 NAME = re.compile(r"^[A-Za-z_][A-Za-z_0-9]*$")
+#: How pybind11 begins a list of overloads, and each of them.
+OVERLOADED = "Overloaded function."
+NUMBERED = re.compile(r"^\d+\. ")
 
 
 def arguments_of(line, name):
@@ -66,8 +69,12 @@ def overloads(name, text):
     """The signatures at the start of a documentation and after `.. function::`."""
     found = []
     at_start = True
+    numbered = OVERLOADED in text
     for line in text.splitlines():
         marked = line.lstrip().startswith((".. function::", ".. method::"))
+        if numbered and NUMBERED.match(line):
+            line = NUMBERED.sub("", line)
+            marked = True
         if not line.strip() or not (at_start or marked):
             continue
         inside = arguments_of(line, name)

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use fissure_execute::{Batch, Hit};
 use fissure_generate::{Generator, Wish};
-use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, OutcomeKind, Spec};
+use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, OutcomeKind, Signature, Spec};
 
 use crate::behaviour::Behaviour;
 use crate::clock::Clock;
@@ -21,7 +21,7 @@ use crate::judging::Judging;
 use crate::keep::Keeper;
 use crate::rejections::{BatchRejections, Rejections};
 use crate::restore::RestoredLane;
-use crate::schedule::{LAG, batch_len};
+use crate::schedule::{LAG, batch_len, observed_before};
 use crate::settled::{Outcomes, Settled};
 use crate::turn::Turn;
 use crate::{
@@ -188,6 +188,19 @@ impl Lane {
         at
     }
 
+    /// Most of what its file or rules allow is refused, and the library has not been asked.
+    pub(crate) fn asks_the_library(&self) -> bool {
+        let generator = self.generator.as_ref();
+        self.end.is_none() && generator.is_some_and(Generator::asks_the_library)
+    }
+
+    /// What the library said of itself.
+    pub(crate) fn hear_the_library(&mut self, answer: Option<(&Spec, &Signature)>) {
+        if let Some(generator) = &mut self.generator {
+            generator.hear_the_library(answer);
+        }
+    }
+
     /// Judges inputs that exist already; generates none.
     pub(crate) fn again(api: Arc<Api>, inputs: Vec<ConcreteInput>, options: &RunOptions) -> Self {
         let mut lane = Lane::idle(api, options);
@@ -272,11 +285,10 @@ impl Lane {
             self.end = Some(EndReason::Complete);
             return None;
         }
-        if let Some(observed) = self.next_batch.checked_sub(LAG)
-            && observed == self.next_settled
-            && !self.settle()
-        {
-            return None;
+        while self.next_settled < observed_before(self.next_batch) {
+            if !self.settle() {
+                return None;
+            }
         }
         if let Some((_, generator)) = self.switch.take_if(|(at, _)| *at <= self.next_batch) {
             self.generator = Some(generator);
@@ -358,7 +370,7 @@ impl Lane {
     }
 
     /// Counts and records a batch that came back. Batches may come back in any order; the generator
-    /// hears of each when the batch [`LAG`] after it is generated, never earlier.
+    /// hears of each at a fixed point of the sequence ([`observed_before`]), never earlier.
     pub(crate) fn complete(
         &mut self,
         index: u64,

@@ -40,6 +40,7 @@ mod shard_progress;
 mod shrinker;
 pub mod slurm;
 mod solve;
+mod stale;
 mod store;
 mod tally;
 mod turn;

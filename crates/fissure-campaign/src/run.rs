@@ -31,6 +31,7 @@ use crate::order::order;
 use crate::record::Record;
 use crate::restore::Restored;
 use crate::shrinker::{Shrinker, ShrinkerOptions};
+use crate::stale::StaleRules;
 use crate::{
     ApiSummary, DenyList, RunEvent, RunFolder, RunOptions, RunSummary, SavedInputs, StoreError,
 };
@@ -130,6 +131,8 @@ pub struct Campaign<'a> {
     pub learner: Option<Learner>,
     /// Where rules that were learned are, by this process or an earlier one.
     pub rules_folder: Option<PathBuf>,
+    /// Where it is remembered which shipped rules do not hold.
+    pub stale_rules: Option<PathBuf>,
     /// When the user's time began to run: what came before the run counts, too.
     pub begun: Instant,
     /// Set from outside to end the run early, with its summary.
@@ -173,9 +176,14 @@ impl Campaign<'_> {
         } else {
             (0..apis.len()).collect()
         };
+        let package = apis.first().map_or("", |api| api.package.as_str());
+        let version = &self.pool.info().library_version;
+        let stale = self.stale_rules.as_deref();
+        let stale = StaleRules::open(stale, package, version, folder.path());
         let scout = Scout::new();
         let pool = self.pool;
         let mut run = Run {
+            stale,
             scout: &scout,
             looked_ahead: None,
             restored,
@@ -276,6 +284,8 @@ struct Run<'a> {
     limit: Option<Duration>,
     learner: Option<Learner>,
     rules_folder: Option<PathBuf>,
+    /// Shipped rules that an earlier run found not to hold.
+    stale: StaleRules,
     /// Specs that were learned, in place of those of the source.
     learned: HashMap<usize, Spec>,
     /// Specs that were learned when their API was under way already, and the batch at which an

@@ -58,6 +58,8 @@ pub struct SessionOptions {
     pub learning: Option<Learning>,
     /// Where rules are that this process or an earlier one has learned.
     pub rules_folder: Option<PathBuf>,
+    /// Where it is remembered which shipped rules do not hold for which version; `None`: nowhere.
+    pub stale_rules: Option<PathBuf>,
 }
 
 impl SessionOptions {
@@ -85,6 +87,7 @@ impl SessionOptions {
             begun: None,
             learning: None,
             rules_folder: None,
+            stale_rules: None,
         }
     }
 }
@@ -276,6 +279,7 @@ impl Session {
             options: &self.run,
             learner: self.options.learning.take().map(Learning::start),
             rules_folder: self.options.rules_folder.clone(),
+            stale_rules: self.options.stale_rules.clone(),
             begun: self.begun,
             stop: &self.stop,
             halt: Arc::clone(&halt),
@@ -347,7 +351,18 @@ pub(crate) fn holds(folder: &Path, module: &str) -> bool {
     let root = module.split('.').next().unwrap_or(module);
     !root.is_empty()
         && (folder.join(root).join("__init__.py").is_file()
-            || folder.join(format!("{root}.py")).is_file())
+            || folder.join(format!("{root}.py")).is_file()
+            || holds_extension(folder, root))
+}
+
+/// Whether a folder has a compiled module: `fast.so`, `fast.cpython-311-x86_64-linux-gnu.so`.
+fn holds_extension(folder: &Path, root: &str) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| {
+        let name = entry.file_name();
+        let inner = name.to_str().and_then(|name| name.strip_prefix(root));
+        inner.is_some_and(|rest| rest.starts_with('.') && rest.ends_with(".so"))
+    })
 }
 
 /// Judging without the oracles that cannot run here, and without their price.
@@ -383,6 +398,19 @@ mod tests {
         assert_eq!(path(&["torch"]), Vec::<PathBuf>::new());
         let named = [folder.path().to_owned()];
         assert_eq!(search_path(&named, folder.path(), ["mine"]).len(), 1);
+    }
+
+    #[test]
+    fn a_compiled_module_is_found_and_one_that_only_begins_alike_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(
+            folder.path().join("fast.cpython-311-x86_64-linux-gnu.so"),
+            "",
+        )
+        .unwrap();
+        assert!(holds(folder.path(), "fast"));
+        assert!(!holds(folder.path(), "fa"));
+        assert!(!holds(folder.path(), "fas"));
     }
 
     #[test]

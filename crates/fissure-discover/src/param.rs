@@ -160,8 +160,8 @@ fn kind_of(described: &TypeDescription) -> Option<Kind> {
         "layout" => Kind::Layout,
         "memory_format" => Kind::MemoryFormat,
         "generator" => Kind::Generator,
-        "list" => Kind::List(inner()),
-        "tuple" => Kind::Tuple(inner()),
+        "list" => listed(inner(), Kind::List, Value::List),
+        "tuple" => listed(inner(), Kind::Tuple, Value::Tuple),
         "shape" => Kind::Sequence(Some(Box::new(Kind::Int))),
         "dict" => Kind::Dict,
         "ndarray" => Kind::NdArray,
@@ -192,6 +192,22 @@ fn kind_of(described: &TypeDescription) -> Option<Kind> {
         ]),
         _ => return None,
     })
+}
+
+/// A list of some kind; of objects that are ready, lists that are.
+fn listed(
+    inner: Option<Box<Kind>>,
+    kind: fn(Option<Box<Kind>>) -> Kind,
+    list: fn(Vec<Value>) -> Value,
+) -> Kind {
+    match inner.as_deref() {
+        Some(Kind::Ready(values)) if !values.is_empty() => {
+            let single = values.iter().map(|value| list(vec![value.clone()]));
+            let several = values.iter().take(3).cloned().collect();
+            Kind::Ready(single.chain([list(several)]).collect())
+        }
+        _ => kind(inner),
+    }
 }
 
 /// The dtypes that a parameter may be, where that is told.

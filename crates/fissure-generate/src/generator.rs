@@ -3,6 +3,7 @@
 use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec, Value};
 use fissure_solve::{Checker, PlanError, PlanOptions, Random, Solver, arrays_serve};
 
+use crate::alternative::Alternative;
 use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::forms::Forms;
@@ -13,11 +14,14 @@ use crate::proposers::Proposers;
 use crate::repair::{Repairs, Wish};
 use crate::rules::{self, RuleSource, RulesError};
 use crate::unguided::types_only;
+use crate::unspoken::Unspoken;
 
 /// Draws before a violating input is given up for a conforming one.
 const VIOLATE_ATTEMPTS: u32 = 48;
 /// Share of conforming inputs in [`Mode::Mixed`].
 const CONFORMING: f64 = 0.6;
+/// The same as long as nothing is accepted: what an input breaks says little before another is known to be whole.
+const CONFORMING_AT_FIRST: f64 = 0.9;
 /// Share of inputs that get a special value when asked for, besides those by the mutators.
 const SPECIAL: f64 = 0.25;
 
@@ -75,6 +79,12 @@ pub struct Generator {
     arrays_serve: bool,
     left_aside: bool,
     repairs: Option<Repairs>,
+    /// What the library says, where a file or rules do not hold for this version.
+    alternative: Option<Alternative>,
+    /// Parameters that rules say nothing of.
+    unspoken: Unspoken,
+    /// The library has been asked, whether or not it said anything.
+    asked: bool,
     /// Library of the tensors.
     library: String,
     /// What the spec says is likely, not certain.
@@ -100,6 +110,12 @@ impl Generator {
             .iter()
             .chain(&spec.layer_params)
             .map(|param| param.name.clone());
+        let unspoken = match &source {
+            Source::Constraints(_) => Unspoken::default(),
+            Source::Rules(rules) | Source::Both(_, rules, _) => {
+                Unspoken::new(signature, rules.names())
+            }
+        };
         Ok(Generator {
             // Where there are rules, they say whether an array will do.
             arrays_serve: matches!(source, Source::Constraints(_))
@@ -116,9 +132,35 @@ impl Generator {
                 && !options.unguided
                 && matches!(options.mode, Mode::Mixed | Mode::Conform))
             .then(|| Repairs::new(key, &spec.examples)),
+            alternative: None,
+            unspoken,
+            asked: spec.params.iter().any(|param| param.hints.is_some()),
             options,
             key,
         })
+    }
+
+    /// Most of what a file or rules allow is refused, and the library has not been asked what it
+    /// takes. Changes only when outcomes are told.
+    pub fn asks_the_library(&self) -> bool {
+        let doubted = |repairs: &Repairs| repairs.is_stale() || repairs.is_fruitless();
+        !self.asked && self.repairs.as_ref().is_some_and(doubted)
+    }
+
+    /// The library's answer: a spec from its own word, if it has one to give.
+    pub fn hear_the_library(&mut self, answer: Option<(&Spec, &Signature)>) {
+        self.asked = true;
+        let Some((spec, signature)) = answer else {
+            return;
+        };
+        let mut key = self.key;
+        // A stream of its own.
+        key[2] ^= 0x96;
+        let plan = plan(&self.options);
+        self.alternative = Alternative::new(spec, Some(signature), &plan, key).ok();
+        if let Some(repairs) = &mut self.repairs {
+            repairs.add_examples(&spec.examples);
+        }
     }
 
     /// The spec has constraints and rules without an input in common, and the rules are used.
@@ -132,6 +174,7 @@ impl Generator {
         let violating = match self.options.mode {
             Mode::Conform | Mode::Ignore => false,
             Mode::Violate => true,
+            Mode::Mixed if self.is_searching() => !random.chance(CONFORMING_AT_FIRST),
             Mode::Mixed => !random.chance(CONFORMING),
         };
         let violated = if violating && !self.options.unguided {
@@ -141,17 +184,25 @@ impl Generator {
         };
         let mut input = match violated {
             Some(input) => input,
-            None => self.repaired(number, &mut random).unwrap_or_else(|| {
-                let drawn = self.conform(number, &mut random);
-                if let Some(repairs) = &mut self.repairs {
-                    repairs.remember(number, &drawn, 0);
-                }
-                drawn
-            }),
+            None => {
+                let other = self.repaired(number, &mut random);
+                let other = other.or_else(|| self.from_library(number, &mut random));
+                other.unwrap_or_else(|| {
+                    let drawn = self.conform(number, &mut random);
+                    if let Some(repairs) = &mut self.repairs {
+                        repairs.remember(number, &drawn, 0);
+                    }
+                    drawn
+                })
+            }
         };
         // A boundary case would break more than the one thing that is to be broken.
         if matches!(input.intent, Intent::Conform | Intent::Ignore) {
             self.put_boundary_cases(&mut input, &mut random);
+            let is_plain = self.options.mode == Mode::Mixed && !self.options.unguided;
+            if is_plain && self.unspoken.give(&mut input, &mut random) {
+                self.forget(number);
+            }
         }
         let arrays = match input.intent {
             Intent::Violate { .. } if number < ARRAYS_FIRST => 1.0,
@@ -237,9 +288,18 @@ impl Generator {
         if let Some(repairs) = &mut self.repairs {
             repairs.observe(number, accepted, wishes);
         }
+        if let Some(alternative) = &mut self.alternative {
+            alternative.observe(number, accepted);
+        }
         if let Source::Constraints(forms) | Source::Both(forms, ..) = &mut self.source {
             forms.observe(number, accepted);
         }
+    }
+
+    /// Of inputs made from hints some have run, and none was accepted.
+    fn is_searching(&self) -> bool {
+        let fruitless = |repairs: &Repairs| repairs.is_fruitless();
+        self.hints_only && self.repairs.as_ref().is_some_and(fruitless)
     }
 
     /// Which boundary cases were used on which parameter.
@@ -251,7 +311,7 @@ impl Generator {
     /// where next to nothing that they allow is accepted.
     fn repaired(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
         let repairs = self.repairs.as_mut()?;
-        let stale = repairs.is_stale();
+        let stale = repairs.is_stale() || repairs.is_fruitless() || self.alternative.is_some();
         let only_stale = !matches!(self.source, Source::Constraints(_));
         if only_stale && !stale {
             return None;
@@ -268,6 +328,29 @@ impl Generator {
             input.intent = Intent::Ignore;
         }
         Some(input)
+    }
+
+    /// An input drawn from what the library says, as long as the file or the rules are doubted.
+    fn from_library(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        let alternative = self.alternative.as_mut()?;
+        let rate = self.repairs.as_ref()?.rate();
+        let mut input = alternative.draw(number, rate, random)?;
+        input.intent = match self.allows(&input) {
+            true => Intent::Conform,
+            false => Intent::Ignore,
+        };
+        self.repairs.as_mut()?.remember(number, &input, 1);
+        Some(input)
+    }
+
+    /// The outcome of the last input says little about what it was made of.
+    fn forget(&mut self, number: u64) {
+        if let Some(repairs) = &mut self.repairs {
+            repairs.forget(number);
+        }
+        if let Some(alternative) = &mut self.alternative {
+            alternative.forget(number);
+        }
     }
 
     fn conform(&mut self, number: u64, random: &mut Random) -> ConcreteInput {
@@ -347,9 +430,8 @@ impl Generator {
         if input.mutations.is_empty() {
             return;
         }
-        if let Some(repairs) = &mut self.repairs {
-            repairs.forget(input.number);
-        }
+        self.forget(input.number);
+        let options = &self.options;
         match &mut self.source {
             // The outcome now says little about the choices.
             Source::Constraints(solver) => solver.forget(input.number),
@@ -364,6 +446,15 @@ impl Generator {
                 }
             }
         }
+    }
+}
+
+fn plan(options: &GenerateOptions) -> PlanOptions {
+    PlanOptions {
+        optional_ratio: options.optional_ratio,
+        dtypes: options.dtypes.clone(),
+        layer_call: options.layer_call,
+        max_tensor_bytes: options.max_tensor_bytes,
     }
 }
 
@@ -407,12 +498,7 @@ fn source(
     if let Some(rules) = rules.take_if(|_| spec.params.is_empty() || options.mode == Mode::Ignore) {
         return Ok(Source::Rules(rules));
     }
-    let plan = PlanOptions {
-        optional_ratio: options.optional_ratio,
-        dtypes: options.dtypes.clone(),
-        layer_call: options.layer_call,
-        max_tensor_bytes: limit,
-    };
+    let plan = plan(options);
     let mut forms = Box::new(Forms::new(spec, signature, &plan, key)?);
     let Some(mut rules) = rules else {
         return Ok(Source::Constraints(forms));

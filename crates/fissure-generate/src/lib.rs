@@ -1,6 +1,7 @@
 //! [`AbstractInput`](fissure_model::AbstractInput) → [`ConcreteInput`](fissure_model::ConcreteInput):
 //! elements of tensors, boundary cases, and [`Generator`], which the campaign drives.
 
+mod alternative;
 mod arranged;
 mod call_form;
 mod construct;
@@ -16,6 +17,7 @@ mod repair;
 mod rules;
 mod stream;
 mod unguided;
+mod unspoken;
 mod wide;
 
 pub use construct::concrete_input;

@@ -91,6 +91,11 @@ pub(crate) fn read(text: &str, origin: &str) -> Result<RuleFile, RulesError> {
 }
 
 impl RuleSource {
+    /// The parameters that it speaks of.
+    pub(crate) fn names(&self) -> &[String] {
+        &self.names
+    }
+
     pub(crate) fn new(
         file: &RuleFile,
         signature: Option<&Signature>,

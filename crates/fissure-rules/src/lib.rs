@@ -37,7 +37,9 @@ pub use formula::{
     CheckedRule, DtypeSet, DtypeTerm, ElementFact, Formula, Sequence, Subject, Term,
 };
 pub use function::Function;
-pub use library::{LibraryError, RULES_FOLDER, RuleLibrary, RuleSheet, api_named, bare_spec};
+pub use library::{
+    LibraryError, RULES_FOLDER, RuleLibrary, RuleSheet, SHIPPED, api_named, bare_spec,
+};
 pub use load::{Format, Loaded, load_text};
 pub use number::Number;
 pub use parser::{MAXIMUM_DEPTH, Precedence, parse_expression, parse_rule, parse_type};

@@ -13,6 +13,9 @@ use crate::parser::Precedence;
 /// Where `fissure learn` writes, and where rules are looked for unless told otherwise.
 pub const RULES_FOLDER: &str = "invariants";
 
+/// The origin of rules that come with the program.
+pub const SHIPPED: &str = "Fissure itself";
+
 const EXTENSION: &str = "rules";
 
 /// Why rule files cannot be looked up.
@@ -118,7 +121,7 @@ impl RuleLibrary {
                 }
                 if let Some(file) = Shipped::get(&name) {
                     let text = String::from_utf8_lossy(&file.data).into_owned();
-                    found.push(RuleSheet::new(title, text, "Fissure itself".to_owned()));
+                    found.push(RuleSheet::new(title, text, SHIPPED.to_owned()));
                 }
             }
         }

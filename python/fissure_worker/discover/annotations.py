@@ -24,7 +24,7 @@ ANY = word("Any")
 #: Last part of a name → its type. Names of classes that libraries give to the same thing.
 PLAIN = {
     "int": of("int"), "_int": of("int"), "SymInt": of("int"), "Integral": of("int"),
-    "SupportsIndex": of("int"), "Index": of("int"), "IntLike": of("int"),
+    "SupportsInt": of("int"), "SupportsIndex": of("int"), "Index": of("int"), "IntLike": of("int"),
     "float": of("float"), "_float": of("float"), "Real": of("float"), "FloatLike": of("float"),
     "complex": of("complex"), "_complex": of("complex"),
     "bool": of("bool"), "_bool": of("bool"), "BoolLike": of("bool"),
@@ -170,7 +170,8 @@ def from_ast(node, renamed=None):
     if isinstance(node, ast.Name):
         return word((renamed or {}).get(node.id, node.id))
     if isinstance(node, ast.Attribute):
-        return word(node.attr)
+        found = None if node.attr in PLAIN else class_at(dotted(node))
+        return word(node.attr) if found is None else from_object(found)
     if isinstance(node, ast.Subscript):
         inner = node.slice
         if type(inner).__name__ == "Index":  # before 3.9
@@ -194,6 +195,23 @@ def from_ast(node, renamed=None):
     if isinstance(value, str):
         return from_text(value)
     return ANY
+
+
+def dotted(node):
+    """The text of a dotted name, or None."""
+    if isinstance(node, ast.Name):
+        return node.id
+    before = dotted(node.value) if isinstance(node, ast.Attribute) else None
+    return None if before is None else "%s.%s" % (before, node.attr)
+
+
+def class_at(path):
+    """The class that a dotted name means in the modules that are loaded, or None."""
+    module, _, name = (path or "").rpartition(".")
+    if module.partition(".")[0] in ("typing", "collections"):
+        return None
+    found = getattr(sys.modules.get(module), name, None)
+    return found if isinstance(found, type) else None
 
 
 def constant(node):
@@ -291,15 +309,28 @@ def literal_types(values):
 
 
 def path_of(member):
-    kind = type(member)
-    return "%s.%s.%s" % (kind.__module__, kind.__qualname__, member.name)
+    return "%s.%s" % (place_of(type(member)), member.name)
+
+
+def place_of(found):
+    """The dotted path under which a class is found: its own, or the one its module shows it by."""
+    module = sys.modules.get(found.__module__)
+    name = found.__qualname__
+    if "." not in name and getattr(module, name, None) is not found:
+        shown = vars(module) if module is not None else {}
+        name = next((title for title, value in shown.items() if value is found), name)
+    return "%s.%s" % (found.__module__, name)
 
 
 def class_types(found):
     """An instance of some class: the class, for whoever can construct one."""
     if hasattr(found, "_fields") and issubclass(found, tuple):
         return [of("tuple", length=len(found._fields))]
-    path = "%s.%s" % (found.__module__, found.__qualname__)
+    path = place_of(found)
+    members = getattr(found, "__members__", None)
+    if isinstance(members, dict) and members:
+        # An enumeration of pybind11, which is none of Python's.
+        return [of("object", choices=["%s.%s" % (path, name) for name in list(members)[:32]])]
     if found.__module__ == "typing":
         return [of("callable")]
     return [of("object", instance=path)]

@@ -80,6 +80,7 @@ MAKERS = {
     "tensorflow.python.framework.type_spec.TypeSpec": (
         call("tensorflow.TensorSpec", {"list": [number(2), number(3)]}),
     ),
+    "datetime.datetime": (call("datetime.datetime", number(2020), number(1), number(1)),),
     "jaxlib._jax.pytree.PyTreeDef": (
         call("jax.tree.structure", {"list": [number(1), number(2)]}),
     ),
@@ -161,21 +162,43 @@ def constructed(candidate, depth):
         path = path_of(candidate)
     except NotPlain:
         return None
-    attempts = [[]]
-    params = signatures.from_python(candidate) or []
-    required = [one for one in params if one["required"] and one["kind"] != "keyword_only"]
-    if required:
-        attempts = [[argument(one, depth, choice) for one in required] for choice in (0, 1)]
-    for arguments in attempts:
-        if any(one is None for one in arguments):
+    attempts = []
+    for params in signature_choices(candidate):
+        required = [one for one in params if one["required"] and one["kind"] != "keyword_only"]
+        for choice in (0, 1) if required else (0,):
+            attempts.append(call(path, *[argument(one, depth, choice) for one in required]))
+    attempts += [call("%s.%s" % (path, name)) for name in own_makers(candidate)]
+    for made in attempts:
+        if None in made["call"]["arguments"]:
             continue
-        made = call(path, *arguments)
         try:
-            realise(made)
-            return made
+            if isinstance(realise(made), candidate):
+                return made
         except Exception:
             continue
     return None
+
+
+def signature_choices(candidate):
+    """Parameters of the constructor, once for each form of it that is known."""
+    own = signatures.from_python(candidate)
+    if own is not None:
+        return [own]
+    return [one["params"] for one in signatures.from_signature_lines(candidate)] or [[]]
+
+
+def own_makers(candidate):
+    """Functions of a class that say that they make an object of it, out of nothing."""
+    title = candidate.__name__
+    found = []
+    for name, value in vars(candidate).items():
+        function = getattr(value, "__func__", value)
+        text = getattr(function, "__doc__", None) or ""
+        first = text.partition("\n")[0]
+        if not name.startswith("_") and first.startswith("%s() -> " % name):
+            if first.rpartition(".")[2].strip() == title or first.endswith("-> " + title):
+                found.append(name)
+    return found
 
 
 def argument(param, depth, choice):

@@ -267,6 +267,8 @@ def left_out(path, value):
     """Why nothing can be learned by calling it with values made on the spot, or None."""
     if path.startswith(tuple(place + "." for place in public_facts.NETWORK)):
         return "needs the network"
+    if is_type_expression(value):
+        return "is for type checkers"
     if isinstance(value, type):
         return class_reason(value)
     operation = None
@@ -281,7 +283,14 @@ def left_out(path, value):
         return "is only declared: other classes implement it"
     if only_raises(code):
         return "only raises an exception: it was removed or is for another system"
+    if code is None and describing.torch_forms(path, value)[1] is not None:
+        return "has no kernel for the processor"
     return file_reason(value)
+
+
+def is_type_expression(value):
+    """`Callable[[int], str]` can be called, and does nothing that anyone could want."""
+    return hasattr(value, "__origin__") and hasattr(value, "__args__")
 
 
 #: Bytes of code that a function without a result has at most.
@@ -341,6 +350,10 @@ def class_reason(value):
             return "is an enumeration"
         if inspect.isabstract(value):
             return "is abstract: only subclasses can be made"
+        if issubclass(value, type):
+            return "is a class of classes"
+        if only_raises(getattr(value.__init__, "__code__", None)):
+            return "is made by the library only"
         if getattr(value, "_is_protocol", False):
             return "is a protocol for type checkers"
         if value.__module__ == "typing":

@@ -3,6 +3,7 @@
 import dataclasses
 import enum
 import inspect
+import re
 
 from fissure_worker import documented, texts
 from fissure_worker.discover import annotations
@@ -180,8 +181,19 @@ def is_vague(params):
 
 def from_signature_lines(target):
     """The forms of signature lines at the start of a documentation (built-in functions)."""
+    if isinstance(target, type):
+        found = signature_lines(getattr(target, "__init__", None), "__init__")
+        # The object itself.
+        return [dict(one, params=one["params"][1:]) for one in found]
+    return signature_lines(target, getattr(target, "__name__", None))
+
+
+#: pybind11 calls parameters so that have no name.
+NAMELESS = re.compile(r"^arg\d+$")
+
+
+def signature_lines(target, name):
     text = getattr(target, "__doc__", None)
-    name = getattr(target, "__name__", None)
     if not isinstance(text, str) or not isinstance(name, str):
         return []
     found = []
@@ -196,6 +208,7 @@ def from_signature_lines(target):
                 if not isinstance(value, str) or one["default"][:1] in "\"'":
                     types = types_of_default(value)
             required = one["default"] is None and not one["kind"].startswith("var_")
-            made.append(parameter(one["name"], one["kind"], required, one["default"], types, []))
+            kind = "positional_only" if NAMELESS.match(one["name"]) else one["kind"]
+            made.append(parameter(one["name"], kind, required, one["default"], types, []))
         found.append(form("documentation", made, name))
     return found

@@ -177,11 +177,14 @@ def out_parameter(results, required=False):
 
 
 def usable(torch, schemas):
-    """The overloads that have a kernel here, and why there is none."""
+    """The overloads that have a kernel here."""
     found = []
+    where_of = {id(schema): places(torch, schema) for schema in schemas}
+    plain = {schema.key(): where_of[id(schema)] for schema in schemas if not schema.out()}
     for schema in schemas:
-        where = places(torch, schema)
-        if where is None:
+        where = where_of[id(schema)]
+        # A generated `out` form hands on to the plain one: it has no more kernels than that has.
+        if where is None or schema.out() and plain.get(schema.key(), where) is None:
             continue
         if where != "cpu":
             for one in schema.arguments[:1]:

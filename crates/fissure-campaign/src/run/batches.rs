@@ -55,6 +55,7 @@ impl Run<'_> {
                 if self.in_flight.len() >= capacity {
                     break;
                 }
+                self.ask_the_library(*at);
                 let Some(lane) = self.lanes.get_mut(at) else {
                     continue;
                 };

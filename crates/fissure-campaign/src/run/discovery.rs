@@ -7,19 +7,24 @@ use fissure_generate::GenerateOptions;
 use fissure_model::{Api, RuleText, Signature, Spec};
 use fissure_rules::RuleLibrary;
 
+use std::sync::Arc;
+
 use super::{CampaignError, Run, Source};
 use crate::ApiSummary;
+use crate::lane::Lane;
 
 /// Conforming inputs after which acceptance says something about rules.
 const STALE_AFTER: u64 = 50;
 
 impl Run<'_> {
-    /// Whether an API's spec is made of what the library says: nothing is known but its name.
+    /// Whether an API's spec is made of what the library says: nothing is known but its name, or
+    /// only rules that an earlier run found not to hold.
     pub(super) fn is_discovered(&self, at: usize) -> bool {
         let Source::Specs(specs) = self.source else {
             return false;
         };
-        specs[at].is_bare() && !self.options.generate.unguided && !self.learned.contains_key(&at)
+        let unknown = specs[at].is_bare() || self.stale.contains(&specs[at]);
+        unknown && !self.options.generate.unguided && !self.learned.contains_key(&at)
     }
 
     /// The spec of such an API, and the signature that goes with it, from the library's description
@@ -40,7 +45,11 @@ impl Run<'_> {
         let Some(mut found) = spec_of(api, &description) else {
             return Ok(None);
         };
-        if let Some(rules) = rules_of_alias(&description.aliases) {
+        let alias = match spec.is_bare() {
+            true => rules_of_alias(&description.aliases),
+            false => None,
+        };
+        if let Some(rules) = alias {
             // The same object: what holds for it there holds here.
             found = Spec {
                 params: Vec::new(),
@@ -62,6 +71,39 @@ impl Run<'_> {
         Ok(Some((found, signature)))
     }
 
+    /// Where what a file or rules allow is mostly refused, the library is asked what it takes.
+    pub(super) fn ask_the_library(&mut self, at: usize) {
+        let asking = self.lanes.get(&at).is_some_and(Lane::asks_the_library);
+        if !asking {
+            return;
+        }
+        let answer = self.library_says(at);
+        if let Some(lane) = self.lanes.get_mut(&at) {
+            lane.hear_the_library(answer.as_ref().map(|(spec, signature)| (spec, signature)));
+        }
+    }
+
+    fn library_says(&self, at: usize) -> Option<(Spec, Signature)> {
+        let api = Arc::clone(&self.apis[at]);
+        let signature = self.pool.describe(&api.path).ok()?;
+        // A worker that died of a question leaves what it has answered before.
+        let description = self.pool.discover(&api.path).ok();
+        let description = described(&api, &signature, description.as_deref()).ok()?;
+        let mut found = spec_of(&api, &description)?;
+        // Of a layer, the file says what is constructed and what is called.
+        if found.api.layer != api.layer || found.api.path != api.path {
+            return None;
+        }
+        if self.pool.info().dtypes.is_empty() {
+            found = without_tensors(found);
+        }
+        if let Ok(answer) = self.pool.examples(&api.path) {
+            found = with_examples(found, &answer);
+        }
+        let signature = signature_of(&description, &signature.library_version);
+        Some((found, signature))
+    }
+
     /// How inputs are made; what is discovered is only given tensors that the library can make.
     pub(super) fn generate_options(&self, discovered: bool) -> GenerateOptions {
         let mut options = self.options.generate.clone();
@@ -78,15 +120,24 @@ impl Run<'_> {
         let Source::Specs(specs) = self.source else {
             return None;
         };
-        specs[at].rules.as_ref()?;
+        if specs[at].rules.is_none() || self.stale.contains(&specs[at]) {
+            return None;
+        }
         let tally = &summary.tally;
         let stale =
             tally.conforming >= STALE_AFTER && 2 * tally.conforming_accepted < tally.conforming;
         stale.then(|| {
+            let kept = self
+                .stale
+                .mark(&specs[at], tally.conforming, tally.conforming_accepted);
+            let next = match kept {
+                true => "the next run asks the library itself; ",
+                false => "",
+            };
             let rate = 100.0 * tally.conforming_accepted as f64 / tally.conforming as f64;
             format!(
                 "{}: its rules are stale for {} {}: {rate:.0} % of the inputs that satisfy them are \
-                 accepted (fissure learn {} learns them anew)",
+                 accepted ({next}fissure learn {} learns them anew)",
                 summary.api.title,
                 summary.api.package,
                 self.pool.info().library_version,

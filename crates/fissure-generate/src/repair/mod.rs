@@ -39,9 +39,17 @@ const REMEMBERED: usize = 4096;
 /// when most is.
 const LARGEST_SHARE: f64 = 0.6;
 const LEAST_SHARE: f64 = 0.04;
+/// The same where some have run and none was accepted.
+const FRUITLESS_SHARE: f64 = 0.8;
+
+/// Drawn inputs of which fewer are accepted leave the larger part to repaired ones that do better.
+const POOR: f64 = 0.3;
 
 /// Inputs after which it is clear whether what is known of an API holds for this version.
-const STALE_AFTER: f64 = 48.0;
+const STALE_AFTER: f64 = 32.0;
+
+/// Inputs after which nothing accepted means something.
+const FRUITLESS_AFTER: f64 = 8.0;
 
 pub(crate) struct Repairs {
     queue: VecDeque<(ConcreteInput, u8)>,
@@ -51,12 +59,29 @@ pub(crate) struct Repairs {
     waiting: VecDeque<(u64, ConcreteInput, u8)>,
     /// Rejected inputs by reason, as long as nothing is accepted.
     stages: Stages,
-    /// Examples that wait to be tried, each twice: a boundary case may come into it.
+    /// Examples that wait to be tried.
     examples: VecDeque<ConcreteInput>,
     /// Of inputs that were drawn, not repaired: how many ran, how many were accepted.
     tried: f64,
     accepted: f64,
+    /// The same of repaired ones and neighbours.
+    proposed: f64,
+    kept: f64,
     key: [u8; 32],
+}
+
+/// Examples as inputs, each twice: a boundary case may come into it.
+fn twice(examples: &[Example]) -> VecDeque<ConcreteInput> {
+    let inputs = examples.iter().chain(examples);
+    inputs
+        .map(|example| ConcreteInput {
+            number: 0,
+            arguments: example.arguments.clone(),
+            layer_arguments: example.layer_arguments.clone(),
+            intent: Intent::Conform,
+            mutations: Vec::new(),
+        })
+        .collect()
 }
 
 impl Repairs {
@@ -70,25 +95,39 @@ impl Repairs {
             next_elite: 0,
             waiting: VecDeque::new(),
             stages: Stages::default(),
-            examples: examples
-                .iter()
-                .chain(examples)
-                .map(|example| ConcreteInput {
-                    number: 0,
-                    arguments: example.arguments.clone(),
-                    layer_arguments: example.layer_arguments.clone(),
-                    intent: Intent::Conform,
-                    mutations: Vec::new(),
-                })
-                .collect(),
+            examples: twice(examples),
             tried: 0.0,
             accepted: 0.0,
+            proposed: 0.0,
+            kept: 0.0,
             key,
         }
     }
 
+    /// More calls that are known to work.
+    pub(crate) fn add_examples(&mut self, examples: &[Example]) {
+        self.examples.extend(twice(examples));
+    }
+
+    /// How much of what is drawn is accepted.
+    pub(crate) fn rate(&self) -> f64 {
+        (self.accepted + 1.0) / (self.tried + 2.0)
+    }
+
+    /// Some inputs have run, and neither a drawn nor a repaired one was accepted.
+    pub(crate) fn is_fruitless(&self) -> bool {
+        self.tried >= FRUITLESS_AFTER && self.accepted == 0.0 && self.elites.is_empty()
+    }
+
     fn share(&self) -> f64 {
-        let rate = (self.accepted + 1.0) / (self.tried + 2.0);
+        if self.is_fruitless() {
+            return FRUITLESS_SHARE;
+        }
+        let rate = self.rate();
+        let repaired = (self.kept + 1.0) / (self.proposed + 2.0);
+        if rate < POOR && repaired > 2.0 * rate {
+            return FRUITLESS_SHARE;
+        }
         (LARGEST_SHARE * (1.0 - 1.6 * rate)).clamp(LEAST_SHARE, LARGEST_SHARE)
     }
 
@@ -157,9 +196,13 @@ impl Repairs {
             if depth == 0 {
                 self.tried += 1.0;
                 self.accepted += f64::from(u8::from(accepted));
-            } else if accepted {
-                self.keep(input);
-                return;
+            } else {
+                self.proposed += 1.0;
+                self.kept += f64::from(u8::from(accepted));
+                if accepted {
+                    self.keep(input);
+                    return;
+                }
             }
             if !accepted && self.elites.is_empty() && self.accepted < ENOUGH {
                 for wish in wishes {

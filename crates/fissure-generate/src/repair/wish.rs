@@ -15,7 +15,7 @@ use super::words::dtypes_in;
 /// Wishes kept of one message.
 const MOST: usize = 6;
 /// Bytes of a message that are read: what follows is a list of overloads or a stack.
-const READ: usize = 600;
+const READ: usize = 900;
 
 /// What one rejection asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ macro_rules! pattern {
 mod sizes;
 mod sorts;
 
-use sizes::{bounds, lengths, ranks, shapes, substitutions};
+use sizes::{axes, bounds, lengths, ranks, shapes, substitutions};
 use sorts::{element_types, forms, sorts};
 
 pattern!(
@@ -128,6 +128,7 @@ pub fn wishes(message: &str, params: &[&str]) -> Vec<Wish> {
     sorts(message, &lower, about, &mut found);
     element_types(message, wanted, got, about, &mut found);
     ranks(wanted, &lower, about, &mut found);
+    axes(message, about, &mut found);
     bounds(wanted, &lower, about, &mut found);
     lengths(wanted, about, &mut found);
     shapes(&lower, about, &mut found);

@@ -12,6 +12,10 @@ pattern!(
     r"(?i)\b(\d)\s?-?d(?:imensional)?\b|\brank(?: should be| must be| of)?:? ?(?:exactly )?(?:equal to )?(\d)\b|\b(\d) (?:or more )?dim(?:ension)?s?\b|\bndim ?(?:==|>=|must be|=) ?(\d)"
 );
 pattern!(
+    AXIS,
+    r"(?i)dimension out of range \(expected to be in range of \[-?\d+, -?\d+\], but got (\d)\)|must have rank (?:at least )?(\d)|at least rank (\d)|rank at least (\d)|at least (\d) dimensions"
+);
+pattern!(
     LEAST,
     r"(?i)(?:at least|greater than or equal to|no less than|>=|minimum(?: of)?) ?(-?\d+)"
 );
@@ -29,6 +33,19 @@ pattern!(
     LENGTH,
     r"(?i)length[^.]{0,40}?at least (?:minimum )?(\d+)|(?:length|size|elements?|values|entries|number of \w+)[^.\d]{0,24}?(?:must be|should be|to be|of|:|equal to|==|exactly) ?(\d+)|(?:must|should) (?:contain|have|be) (?:exactly )?(\d+) (?:elements|values|entries|items|ints|numbers)|sequence of (\d+)|of length (\d+)|(?:length|list|tuple) (?:of )?(\d+)"
 );
+
+/// An axis that some tensor lacks, or a rank that one has at least.
+pub(super) fn axes(message: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    let Some(captures) = AXIS.captures(message) else {
+        return;
+    };
+    let number = |at: usize| captures.get(at).and_then(|it| it.as_str().parse().ok());
+    let least: Option<usize> = number(1).map(|axis: usize| axis + 1);
+    let said = least.or_else(|| (2..6).find_map(number));
+    if let Some(rank) = said.filter(|rank| *rank <= 8) {
+        add(found, about, Want::Rank(vec![rank]));
+    }
+}
 
 pub(super) fn ranks(wanted: &str, lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
     let mut ranks: Vec<usize> = RANK

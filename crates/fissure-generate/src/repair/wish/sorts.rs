@@ -36,7 +36,16 @@ pub(super) fn forms(lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
 }
 
 pub(super) fn sorts(message: &str, lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
-    const SAID: [(&str, Sort); 48] = [
+    const SAID: [(&str, Sort); 57] = [
+        ("on sparse tensors", Sort::Sparse),
+        ("to be dictionaries", Sort::Dict),
+        ("to be a dict", Sort::Dict),
+        ("expected a dict", Sort::Dict),
+        ("should be tuple or list", Sort::List),
+        ("on a list of", Sort::List),
+        ("expected datatype for argument", Sort::Dtype),
+        ("to a tensorflow dtype", Sort::Dtype),
+        ("must be tuple", Sort::Tuple),
         ("from the 'cpu' backend", Sort::Sparse),
         ("called on a list", Sort::List),
         ("must be a list", Sort::List),

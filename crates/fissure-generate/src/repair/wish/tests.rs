@@ -19,6 +19,18 @@ fn a_wanted_rank_is_read_and_the_one_that_was_got_is_not() {
 }
 
 #[test]
+fn an_axis_that_a_tensor_lacks_asks_for_a_rank_that_has_it() {
+    let message = "Dimension out of range (expected to be in range of [-1, 0], but got 1)";
+    let wanted = wants(message, &["input", "hx"]);
+    assert!(wanted.contains(&Want::Rank(vec![2])), "{wanted:?}");
+    let wanted = wants(
+        "Expected diagonals to have rank at least 2, got 1",
+        &["diagonals"],
+    );
+    assert!(wanted.contains(&Want::Rank(vec![2])), "{wanted:?}");
+}
+
+#[test]
 fn the_parameter_that_a_message_names_is_what_it_is_about() {
     let found = wishes(
         "Expected int for argument 'num_shards' not [1, 2].",

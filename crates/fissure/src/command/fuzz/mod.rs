@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 use clap::{Args, FromArgMatches};
 use fissure_campaign::{RunFolder, RunSummary, SessionOptions, Source};
+use fissure_environment::Surroundings;
 use fissure_model::Spec;
 
 use crate::command::session::{self, Shown, session_options};
@@ -29,6 +30,9 @@ use crate::{screen, target};
 use args::FuzzArgs;
 use plan::Plan;
 pub(crate) use plan::new_workdir;
+
+/// Below Fissure's own folder: which shipped rules do not hold for which version.
+const STALE: &str = "stale-rules";
 
 pub(crate) fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
     let (args, resumed) = match &args.resume {
@@ -145,6 +149,7 @@ fn fuzz_package(
             timeout: plan.timeout,
             known_issues: args.judging.known_issues()?,
             environment: plan.own.environment()?,
+            stale_rules: Some(Surroundings::from_process()?.root.join(STALE)),
             ..options
         },
         chose_oracles: args.judging.oracles.is_some(),
