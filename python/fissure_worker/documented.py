@@ -14,12 +14,13 @@ NAME = re.compile(r"^[A-Za-z_][A-Za-z_0-9]*$")
 #: How pybind11 begins a list of overloads, and each of them.
 OVERLOADED = "Overloaded function."
 NUMBERED = re.compile(r"^\d+\. ")
+SIGNATURE = re.compile(r"^\s*(?:\.\. (?:function|method):: )?([\w.]+)\(")
 
 
 def arguments_of(line, name):
     """The text between the brackets of a signature line, or None."""
-    match = re.match(r"^\s*(?:\.\. (?:function|method):: )?[\w.]*?%s\(" % re.escape(name), line)
-    if match is None:
+    match = SIGNATURE.match(line)
+    if match is None or not is_name_of(match.group(1), name):
         return None
     depth = 1
     for at in range(match.end(), len(line)):
@@ -29,6 +30,12 @@ def arguments_of(line, name):
             # Anything but a result type after the bracket is prose or an example.
             return line[match.end() : at] if not rest or rest.startswith("->") else None
     return None
+
+
+def is_name_of(written, name):
+    """Is this the function: `linalg_vecdot` is documented as `linalg.vecdot`, `fft_fft` as `fft`."""
+    written = written.replace(".", "_")
+    return written.endswith(name) or name.endswith("_" + written)
 
 
 def parse(text):

@@ -1,23 +1,19 @@
 //! The facade that the campaign drives: numbers in, inputs out, outcomes back.
 
-use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec, Value};
-use fissure_solve::{Checker, PlanError, PlanOptions, Random, Solver, arrays_serve};
+use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec};
+use fissure_solve::{Checker, PlanError, Random, arrays_serve};
 
 use crate::alternative::Alternative;
 use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
-use crate::forms::Forms;
 use crate::havoc::Havoc;
 use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
-use crate::proposers::Proposers;
 use crate::repair::{Repairs, Wish};
-use crate::rules::{self, RuleSource, RulesError};
-use crate::unguided::types_only;
+use crate::rules::RulesError;
+use crate::source::{Source, break_constraint, plan, source, tensor_bytes};
 use crate::unspoken::Unspoken;
 
-/// Draws before a violating input is given up for a conforming one.
-const VIOLATE_ATTEMPTS: u32 = 48;
 /// Share of conforming inputs in [`Mode::Mixed`].
 const CONFORMING: f64 = 0.6;
 /// The same as long as nothing is accepted: what an input breaks says little before another is known to be whole.
@@ -39,9 +35,6 @@ const ARRAYS: f64 = 0.15;
 /// does so only as long as nothing else has initialised what it relies on.
 const ARRAYS_FIRST: u64 = 256;
 
-/// Draws at the start before a constraint file and rules are taken to have no input in common.
-const COMMON_ATTEMPTS: u32 = 16;
-
 /// Why an API cannot be generated for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot generate inputs for `{title}`: {reason}")]
@@ -56,14 +49,6 @@ pub enum GenerateReason {
     Constraints(#[from] PlanError),
     #[error(transparent)]
     Rules(#[from] RulesError),
-}
-
-/// What inputs are drawn from.
-enum Source {
-    Constraints(Box<Forms>),
-    Rules(Box<RuleSource>),
-    /// Inputs satisfy both; a violating one breaks one thing of one of them.
-    Both(Box<Forms>, Box<RuleSource>, Proposers),
 }
 
 /// Makes the inputs of one API.
@@ -186,7 +171,7 @@ impl Generator {
             Some(input) => input,
             None => {
                 let other = self.repaired(number, &mut random);
-                let other = other.or_else(|| self.from_library(number, &mut random));
+                let other = other.or_else(|| self.said_by_library(number, &mut random));
                 other.unwrap_or_else(|| {
                     let drawn = self.conform(number, &mut random);
                     if let Some(repairs) = &mut self.repairs {
@@ -331,7 +316,7 @@ impl Generator {
     }
 
     /// An input drawn from what the library says, as long as the file or the rules are doubted.
-    fn from_library(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+    fn said_by_library(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
         let alternative = self.alternative.as_mut()?;
         let rate = self.repairs.as_ref()?.rate();
         let mut input = alternative.draw(number, rate, random)?;
@@ -447,119 +432,4 @@ impl Generator {
             }
         }
     }
-}
-
-fn plan(options: &GenerateOptions) -> PlanOptions {
-    PlanOptions {
-        optional_ratio: options.optional_ratio,
-        dtypes: options.dtypes.clone(),
-        layer_call: options.layer_call,
-        max_tensor_bytes: options.max_tensor_bytes,
-    }
-}
-
-fn source(
-    spec: &Spec,
-    signature: Option<&Signature>,
-    options: &GenerateOptions,
-    key: [u8; 32],
-    checker: &Checker,
-) -> Result<Source, GenerateReason> {
-    let file = match &spec.rules {
-        Some(rules) => Some(rules::read(&rules.text, &rules.origin)?),
-        None => None,
-    };
-    let limit = options.max_tensor_bytes;
-    if options.unguided {
-        let types = types_only(file, spec, signature);
-        let rules = RuleSource::new(&types, signature, limit, key)?;
-        return Ok(Source::Rules(Box::new(rules)));
-    }
-    let mut rules = match file {
-        Some(mut file) => {
-            if options.mode == Mode::Ignore {
-                file.rules.clear();
-            }
-            Some(Box::new(RuleSource::new(&file, signature, limit, key)?))
-        }
-        None => None,
-    };
-    let mut random = Random::new(key, u64::MAX - 1);
-    match (&mut rules, &options.break_rule) {
-        (Some(rules), Some(name)) => rules.break_only(name, &mut random)?,
-        (None, Some(name)) => {
-            return Err(GenerateReason::Rules(RulesError::UnknownRule {
-                name: name.clone(),
-                known: Vec::new(),
-            }));
-        }
-        (_, None) => {}
-    }
-    if let Some(rules) = rules.take_if(|_| spec.params.is_empty() || options.mode == Mode::Ignore) {
-        return Ok(Source::Rules(rules));
-    }
-    let plan = plan(options);
-    let mut forms = Box::new(Forms::new(spec, signature, &plan, key)?);
-    let Some(mut rules) = rules else {
-        return Ok(Source::Constraints(forms));
-    };
-    let mut proposers = Proposers::default();
-    let common = (0..COMMON_ATTEMPTS).any(|_| {
-        let input = proposers.common(0, forms.single(), &mut rules, checker, &mut random);
-        input.is_some()
-    });
-    // Where they contradict each other the rules count: they were learned from the library, and a
-    // constraint file may be of another version.
-    Ok(if common {
-        Source::Both(forms, rules, proposers)
-    } else {
-        Source::Rules(rules)
-    })
-}
-
-fn break_constraint(
-    number: u64,
-    solver: &mut Solver,
-    checker: &Checker,
-    max_tensor_bytes: u64,
-    random: &mut Random,
-) -> Option<ConcreteInput> {
-    for _ in 0..VIOLATE_ATTEMPTS {
-        if !solver.can_violate() {
-            return None;
-        }
-        let Some(proposal) = solver.violate(random) else {
-            continue;
-        };
-        let input = concrete_input(number, proposal, random);
-        let Intent::Violate { param, category } = &input.intent else {
-            continue;
-        };
-        let exact = match checker.check(&input).as_slice() {
-            [only] => only.param == *param && only.category == *category,
-            _ => false,
-        };
-        let exact = exact && tensor_bytes(&input) <= max_tensor_bytes;
-        solver.judge_violation(exact);
-        if exact {
-            return Some(input);
-        }
-    }
-    None
-}
-
-/// Bytes of all tensors of an input.
-fn tensor_bytes(input: &ConcreteInput) -> u64 {
-    let layer = input.layer_arguments.iter().flatten();
-    let mut total = 0_u64;
-    for argument in input.arguments.iter().chain(layer) {
-        argument.value.walk(&mut |value| {
-            if let Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) =
-                value
-            {
-                total = total.saturating_add(tensor.byte_len().unwrap_or(u64::MAX));
-            }
-        });
-    }
-    total
 }

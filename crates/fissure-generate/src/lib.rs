@@ -15,6 +15,7 @@ mod options;
 mod proposers;
 mod repair;
 mod rules;
+mod source;
 mod stream;
 mod unguided;
 mod unspoken;

@@ -65,6 +65,42 @@ fn a_function_of_a_file_and_a_class_of_src_are_fuzzed_too() {
     }
 }
 
+/// Behind a word that nothing says; only the user's tests know it.
+const GUARDED: &str = r#"
+def guarded(values: list, word: str) -> float:
+    if word != "open sesame":
+        raise ValueError("no")
+    return sum(value for value in values if isinstance(value, (int, float)))
+"#;
+
+const TESTS: &str = r#"
+import mine
+import pytest
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_guarded(count):
+    assert mine.guarded([1.0] * count, "open sesame") == count
+"#;
+
+#[test]
+fn calls_of_the_users_tests_lead_to_what_nothing_else_says() {
+    let context = TestContext::new();
+    context.write("mine.py", GUARDED);
+    context.write("tests/test_mine.py", TESTS);
+    let count = |flags: &[&str]| {
+        let ran = run(context
+            .command()
+            .args(["fuzz", "mine.guarded", "--max-iter", "200", "--json"])
+            .args(["--workdir", &format!("out{}", flags.len())])
+            .args(flags));
+        let counts = &summary(&ran)["apis"][0]["tally"]["counts"];
+        counts["accepted"].as_u64().unwrap_or(0)
+    };
+    assert_eq!(count(&[]), 0);
+    assert!(count(&["--observe", "tests"]) > 5);
+}
+
 #[test]
 fn a_name_that_is_not_there_ends_with_the_one_that_was_meant() {
     let context = TestContext::new();

@@ -17,13 +17,16 @@ import textwrap
 import time
 import warnings
 
-from fissure_worker.discover import recipes
+from fissure_worker.discover import observed, recipes
 from fissure_worker.discover.limits import limited
 
 #: Seconds for all examples of one callable.
 SECONDS = 6
 #: Calls that are kept.
 MOST = 8
+#: The same for what the user wants observed.
+OBSERVED_SECONDS = 30
+MOST_OBSERVED = 32
 #: Statements of one documentation that are run.
 STATEMENTS = 60
 #: Other documentations that mention the callable and are run as well.
@@ -109,6 +112,9 @@ class Observer:
     def keep(self, call):
         if call not in self.found and len(self.found) < 4 * MOST:
             self.found.append(call)
+
+    def is_full(self):
+        return len(self.found) >= 4 * MOST
 
     def run(self, text, scope):
         for source in sources(text):
@@ -260,16 +266,24 @@ def examples_of(path, target):
     observer = Observer(path, target)
     begin = time.time()
     scope = scope_of(target)
+    own = []
+    if observed.files():
+        with limited(OBSERVED_SECONDS), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            observed.run(observer, Rewriter(), CALL_NAME)
+        own = chosen(observer.found, MOST_OBSERVED)
+        observer.found = []
+        begin = time.time()
     with limited(SECONDS), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for text in texts_of(path, target):
             observer.run(text, scope)
             if len(observer.found) >= MOST or time.time() - begin > SECONDS / 2:
                 break
-    return chosen(observer.found)
+    return own + chosen(observer.found, MOST)
 
 
-def chosen(found):
+def chosen(found, most):
     """Calls on the object say more than its construction alone."""
     called = [one for one in found if one["call"] is not None]
-    return (called or found)[:MOST]
+    return (called or found)[:most]

@@ -1,5 +1,6 @@
 //! Generated inputs, through the public interface.
 
+mod alternative;
 mod common;
 mod contract;
 mod mutators;

@@ -168,6 +168,10 @@ pub(crate) struct FuzzArgs {
     #[arg(long, value_name = "FILE")]
     pub property: Vec<PathBuf>,
 
+    /// Tests or scripts of yours: the calls they make of TARGET are where inputs start from
+    #[arg(long, value_name = "PATH")]
+    pub observe: Vec<PathBuf>,
+
     #[command(flatten)]
     pub run: RunArgs,
 

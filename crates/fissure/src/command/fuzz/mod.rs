@@ -148,7 +148,7 @@ fn fuzz_package(
             imports,
             timeout: plan.timeout,
             known_issues: args.judging.known_issues()?,
-            environment: plan.own.environment()?,
+            environment: environment(plan, args)?,
             stale_rules: Some(Surroundings::from_process()?.root.join(STALE)),
             ..options
         },
@@ -162,6 +162,30 @@ fn fuzz_package(
         stop,
     };
     session.run(Source::Specs(specs), &plan.run)
+}
+
+/// What workers are told by variables: the user's own oracles, and what of theirs is observed.
+fn environment(plan: &Plan, args: &FuzzArgs) -> anyhow::Result<Vec<(String, String)>> {
+    let mut told = plan.own.environment()?;
+    if args.observe.is_empty() {
+        return Ok(told);
+    }
+    let mut places = Vec::new();
+    for place in &args.observe {
+        let found = place.canonicalize().map_err(|_| {
+            usage(format!(
+                "--observe {}: no such file or folder",
+                place.display()
+            ))
+        })?;
+        places.push(found);
+    }
+    let joined = std::env::join_paths(places)
+        .ok()
+        .and_then(|joined| joined.into_string().ok())
+        .ok_or_else(|| usage("--observe: a path holds a colon or is not valid text".to_owned()))?;
+    told.push(("FISSURE_OBSERVE".to_owned(), joined));
+    Ok(told)
 }
 
 /// What the files say and we do not support or read otherwise is told, never dropped in silence; in short when there
