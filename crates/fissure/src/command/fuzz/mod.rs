@@ -135,7 +135,10 @@ fn fuzz_package(
     stop: &Arc<AtomicBool>,
 ) -> anyhow::Result<RunSummary> {
     let path = session::pythonpath_of(&args.run, package)?;
-    let needed = needs::interpreter_package(package, &path);
+    let needed = match needs::interpreter_package(package, &path) {
+        own if own == package => own,
+        guessed => needs::named_library(args.target.env.as_deref()).unwrap_or(guessed),
+    };
     let python = target::resolve_for(&args.target, needed, &path)?.python;
     let options = session_options(package, python, workdir, &args.run)?;
     let mut imports = options.imports.clone();

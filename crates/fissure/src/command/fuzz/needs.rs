@@ -7,6 +7,14 @@ const LIBRARIES: [&str; 5] = ["torch", "tensorflow", "jax", "mxnet", "numpy"];
 /// Files that are looked at.
 const FILES: usize = 300;
 
+/// The library of an environment that the user named (`numpy==2.4`), where it is one of those.
+pub(crate) fn named_library(requirement: Option<&str>) -> Option<&'static str> {
+    let name = requirement?
+        .split(|letter: char| !letter.is_alphanumeric())
+        .next()?;
+    LIBRARIES.iter().find(|library| **library == name).copied()
+}
+
 /// The package whose interpreter is needed: of a folder or file of the user's own, the library
 /// that its sources import; else the package itself.
 pub(crate) fn interpreter_package<'a>(package: &'a str, pythonpath: &[PathBuf]) -> &'a str {
@@ -98,6 +106,9 @@ mod tests {
         let path = [folder.path().to_owned()];
         assert_eq!(interpreter_package("mine", &path), "torch");
         assert_eq!(interpreter_package("other", &path), "other");
+        // Sources may import what they can do without; who names an environment knows.
+        assert_eq!(named_library(Some("numpy==2.4")), Some("numpy"));
+        assert_eq!(named_library(Some("numpydoc")), None);
         let modules = own_modules(["mine.ops.Window.sum", "other.f"], &path);
         assert_eq!(modules, ["mine.ops"]);
     }
