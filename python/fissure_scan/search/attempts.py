@@ -165,7 +165,7 @@ class Attempts:
 
     def accept(self, failure, overrides, level, label):
         """Keeps a failure that shows again, with a smaller input; does it?"""
-        confirmed = None
+        confirmed, larger = None, overrides
         if level < 4:
             # Seen twice before it is worth shrinking; shrinking does not count as search time.
             if not self._fails(failure.site, overrides):
@@ -185,6 +185,11 @@ class Attempts:
         found = Found(failure, overrides, level, label, self.space)
         if not found.confirm(self.runner):
             return False
+        if found.absorbed_by is not None and larger is not overrides:
+            # Less of it is absorbed, all of it may not be.
+            whole = Found(failure, larger, level, label, self.space)
+            if whole.confirm(self.runner) and whole.rank() < found.rank():
+                found = whole
         found.elapsed = confirmed if confirmed is not None else self.collected.elapsed()
         if not self.collected.keep_better(failure.site.key(), found):
             return False

@@ -185,4 +185,18 @@ def replaced_afterwards():
     check(scan.findings, scan)
 
 
+@case("what one infinity does not show, many of them do")
+def many_infinities():
+    text = """\
+        import torch
+        noise = torch.rand(6, 4)
+        scores = torch.log(noise%s)
+        print(torch.softmax(scores, dim=-1).sum())
+        """
+    scan = script(text % "")
+    check(scan.findings, scan)
+    scan = script(text % ".clamp(min=1e-6)")
+    check(not scan.findings, scan)
+
+
 run_cases()
