@@ -9,7 +9,7 @@ from ..judge import numpy_precision, precision
 from ..report import causes, crash, failing_input, reproduce, verify
 from ..search import variations
 from ..steer import learned, registry, soft_assertions
-from ..watch import operations, patches
+from ..watch import operations, patches, whole_numbers
 from ..search.candidates import Variable
 from ..report.fix_check import FixCheck
 from ..watch.monitor import Policy
@@ -278,6 +278,8 @@ class Session:
         ]
         inputs = []
         for info in trace.inputs.values():
+            if info.frozen and info.why == whole_numbers.ONLY_INDICES and info.kind == "source":
+                continue
             inputs.append(
                 {
                     "name": info.name,
