@@ -13,6 +13,7 @@ use std::time::Duration;
 use fissure_model::{ConcreteInput, Execution};
 
 use crate::novelty::{Novelty, element_types, kind};
+use crate::turn::FIRST_INPUTS;
 
 /// Inputs that travel together. Judging one takes a millisecond or more, so few are enough.
 const BATCH: usize = 16;
@@ -20,8 +21,8 @@ const BATCH: usize = 16;
 /// Inputs that an API has judged whatever that costs: a run should not end without any.
 const LEAST: u64 = 64;
 
-/// By the clock, those are spread over the first plain inputs, so that every API is reached soon: one
-/// of so many is judged.
+/// By the clock, those are spread over the first two thousand plain inputs, so that every API is reached
+/// soon: one of the first turn, and one of so many after it.
 const SPREAD: u64 = 30;
 
 /// An oracle that takes longer than this for one input, in the mean over all APIs, is expensive: it
@@ -191,7 +192,8 @@ impl Judging {
         let Some(share) = self.options.time_share else {
             return self.credit >= price;
         };
-        if self.chosen < LEAST.min(self.plain.div_ceil(SPREAD)) {
+        let later = self.plain.saturating_sub(FIRST_INPUTS);
+        if self.chosen < LEAST.min(1 + later.div_ceil(SPREAD)) {
             return true;
         }
         let mean = match self.judged {
@@ -428,11 +430,7 @@ mod tests {
         });
         let inputs = |from: u64| (from..from + 64).map(|n| input(n, "mean")).collect();
         judging.offer(64, Duration::from_millis(1), inputs(0));
-        assert_eq!(
-            chosen(&mut judging).len(),
-            3,
-            "spread over the first inputs"
-        );
+        assert_eq!(chosen(&mut judging).len(), 1, "one in the first turn");
         let costs = |millis: u64| {
             let mut execution = Execution::new(0, Outcome::Timeout, Duration::ZERO);
             execution.oracle_costs.push(OracleCost {
@@ -441,13 +439,12 @@ mod tests {
             });
             execution
         };
-        let three = [costs(1), costs(1), costs(1)];
-        judging.count(&three, Duration::from_millis(3));
+        judging.count(&[costs(1)], Duration::from_millis(1));
         judging.offer(64, Duration::from_millis(59), inputs(64));
         assert_eq!(
             chosen(&mut judging).len(),
-            57,
-            "60 ms at 1 ms each, 3 were spent"
+            59,
+            "60 ms at 1 ms each, 1 was spent"
         );
     }
 
