@@ -114,10 +114,17 @@ def expected(rows, library):
             key = "structure" if column == "tensor_t" else column
             for label in row[column].split(";"):
                 label = label.strip()
-                if label:
+                if label and not (key == "enum" and is_default(row)):
                     found[key] |= resolve(label, column, text, row)
     found["structure"] = {ARRAYS.get(one, one) for one in found["structure"]}
     return found
+
+
+def is_default(row):
+    """A row about the default alone. The annotators took the default of a text for its only choice,
+    also that of names of operations: such choices are neither counted nor expected."""
+    said = row["Normalized_descp"].strip()
+    return row["Descp"].strip().startswith("DF:") or re.match(r"(?i)defaults? \S+$", said)
 
 
 def resolve(label, key, text, row):
@@ -278,7 +285,9 @@ def implied(want, got, facts):
 
 def known(names, text):
     """The labels name only part of an API's parameters: quoted words count as names too."""
-    return set(names) | set(re.findall(r"`(\w+)`", text)) | {"x", "input"}
+    listed = re.findall(r"(?:`\w+`(?: \(\w+\))?(?:,| or| and|/)+ ?)+`\w+`", text)
+    choices = {word for one in listed for word in re.findall(r"\w+", one)}
+    return set(names) | (set(re.findall(r"`(\w+)`", text)) - choices) | {"x", "input"}
 
 
 def table(counts):

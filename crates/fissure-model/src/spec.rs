@@ -185,6 +185,22 @@ pub enum ShapeTerm {
     Dims(Vec<Dim>),
     /// `shape:&p`.
     SameAs(String),
+    /// `broadcast:&p`: the two shapes broadcast.
+    BroadcastWith(String),
+    /// `broadcast_to:&p`: the shape broadcasts to that of `p`, which stays as it is.
+    BroadcastTo(String),
+}
+
+impl ShapeTerm {
+    /// The parameter whose shape this one has something to do with as a whole.
+    pub fn other(&self) -> Option<&str> {
+        match self {
+            ShapeTerm::Dims(_) => None,
+            ShapeTerm::SameAs(name)
+            | ShapeTerm::BroadcastWith(name)
+            | ShapeTerm::BroadcastTo(name) => Some(name),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

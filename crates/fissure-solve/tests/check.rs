@@ -173,3 +173,20 @@ fn a_missing_required_parameter_is_noticed() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].param, "y");
 }
+
+#[test]
+fn shapes_that_broadcast_with_another_or_to_it() {
+    let with = |form: &str, x: &[u64], y: &[u64]| {
+        let constraints = format!("  x: {{}}\n  y: {{shape: ['{form}:&x']}}\n");
+        let spec = spec("x, y", &constraints);
+        conforms(&spec, &call(&[("x", bytes(x)), ("y", bytes(y))])).is_empty()
+    };
+    assert!(with("broadcast", &[2, 3], &[2, 3]));
+    assert!(with("broadcast", &[2, 3], &[4, 1, 3]));
+    assert!(with("broadcast", &[2, 1], &[3]));
+    assert!(!with("broadcast", &[2, 3], &[2]));
+    assert!(with("broadcast_to", &[2, 3], &[1, 3]));
+    assert!(with("broadcast_to", &[2, 3], &[]));
+    assert!(!with("broadcast_to", &[2, 3], &[4, 2, 3]));
+    assert!(!with("broadcast_to", &[2, 1], &[2, 3]));
+}

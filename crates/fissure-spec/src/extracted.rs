@@ -122,6 +122,14 @@ impl ExtractedFile {
                 }
                 // The evidence stays what the library said, so that the edit is seen again.
             }
+            // So does what behaviour showed.
+            let shown = old.evidence.iter();
+            let shown = shown.filter(|line| line.contains(" | behaviour: "));
+            for line in shown {
+                if !new.evidence.contains(line) {
+                    new.evidence.push(line.clone());
+                }
+            }
             if old.descp.is_some() {
                 new.descp.clone_from(&old.descp);
             }

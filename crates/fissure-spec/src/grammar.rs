@@ -49,12 +49,14 @@ pub fn parse_ndim(text: &str) -> Result<NdimTerm, GrammarError> {
     )
 }
 
-/// `[batch,4,...]`, `[>=1]`, `shape:&logits`.
+/// `[batch,4,...]`, `[>=1]`, `shape:&logits`, `broadcast:&other`.
 pub fn parse_shape(text: &str) -> Result<ShapeTerm, GrammarError> {
     parse_whole(
         text,
         alt((
             preceded(("shape:", multispace0), reference).map(ShapeTerm::SameAs),
+            preceded(("broadcast:", multispace0), reference).map(ShapeTerm::BroadcastWith),
+            preceded(("broadcast_to:", multispace0), reference).map(ShapeTerm::BroadcastTo),
             delimited(token("["), separated(0.., dim, token(",")), token("]")).map(ShapeTerm::Dims),
         )),
     )
@@ -335,6 +337,14 @@ mod tests {
         assert_eq!(
             parse_shape("shape:&logits"),
             Ok(ShapeTerm::SameAs("logits".into()))
+        );
+        assert_eq!(
+            parse_shape("broadcast:&x"),
+            Ok(ShapeTerm::BroadcastWith("x".into()))
+        );
+        assert_eq!(
+            parse_shape("broadcast_to:&x"),
+            Ok(ShapeTerm::BroadcastTo("x".into()))
         );
     }
 

@@ -20,13 +20,13 @@ pub(crate) fn for_each<'a>(constraint: &'a Constraint, visit: &mut impl FnMut(&'
         }
     }
     for term in &constraint.shapes {
-        match term {
-            ShapeTerm::SameAs(name) => visit(name),
-            ShapeTerm::Dims(dims) => {
-                for dim in dims {
-                    if let Dim::Is(_, at) = dim {
-                        at.for_each_param(visit);
-                    }
+        if let Some(name) = term.other() {
+            visit(name);
+        }
+        if let ShapeTerm::Dims(dims) = term {
+            for dim in dims {
+                if let Dim::Is(_, at) = dim {
+                    at.for_each_param(visit);
                 }
             }
         }
@@ -77,11 +77,13 @@ fn repair(reader: &mut Reader<'_>, param: &mut Param, node: &Node, unknown: &str
         NdimTerm::Any => true,
     });
     constraint.shapes.retain_mut(|term| match term {
-        ShapeTerm::SameAs(name) if name == unknown => {
-            lost.push("shape");
-            false
+        ShapeTerm::SameAs(name) | ShapeTerm::BroadcastWith(name) | ShapeTerm::BroadcastTo(name) => {
+            let known = name != unknown;
+            if !known {
+                lost.push("shape");
+            }
+            known
         }
-        ShapeTerm::SameAs(_) => true,
         ShapeTerm::Dims(dims) => dims.iter_mut().all(|dim| match dim {
             Dim::Is(_, at) => keep(at, unknown, "shape", &mut freed, &mut lost),
             Dim::Ellipsis => true,

@@ -65,6 +65,8 @@ pub fn ndim(term: &NdimTerm) -> String {
 pub fn shape(term: &ShapeTerm) -> String {
     match term {
         ShapeTerm::SameAs(name) => format!("shape:&{name}"),
+        ShapeTerm::BroadcastWith(name) => format!("broadcast:&{name}"),
+        ShapeTerm::BroadcastTo(name) => format!("broadcast_to:&{name}"),
         ShapeTerm::Dims(dims) => {
             let dims: Vec<String> = dims
                 .iter()

@@ -10,6 +10,7 @@ import re
 from fissure_worker.build import resolve
 from fissure_worker.discover import docstrings, prose, sentences
 from fissure_worker.discover.shapes import shape
+from fissure_worker.discover.symbols import symbols
 from fissure_worker.discover.words import (
     NONE,
     evidence,
@@ -65,6 +66,13 @@ def apply(answer, target):
         found.setdefault(name, []).extend(fact for fact in facts if fact["key"] not in told)
     if itself and "input" in found:
         found.setdefault("self", []).extend(found.pop("input"))
+    if itself:
+        for facts in found.values():
+            for fact in facts:
+                if fact["key"] == "broadcast" and fact["value"] == "input":
+                    fact["value"] = "self"
+                else:
+                    fact["value"] = re.sub(r"&input\b", "&self", fact["value"])
     for name in sorted(found):
         for fact in found[name]:
             answer["doc_constraints"].append(dict(fact, param=name))
@@ -74,7 +82,8 @@ def apply(answer, target):
             facts = found.get(one["name"])
             if facts:
                 narrow(one, facts, made)
-        numbers = {one["name"] for one in everything if "int" in sorts(one["types"])}
+        numbers = {one["name"]: one["name"] for one in everything if "int" in sorts(one["types"])}
+        numbers.update(symbols(documented, shapes, numbers))
         for one in everything:
             for kind in one["types"]:
                 refer(kind, numbers)
@@ -319,7 +328,7 @@ def narrowed(kind, values):
         if lengths and made.get("length") is None:
             made["length"] = int(lengths[0][1:-1])
     elif sort == "string" and not made.get("choices"):
-        choices = [one for one in values.get("enum", []) if one not in ("None", "none")]
+        choices = [one for one in values.get("enum", []) if one != "None"]
         if len(choices) > 1:
             made["choices"] = choices
     return made
@@ -327,7 +336,7 @@ def narrowed(kind, values):
 
 def refer(kind, numbers):
     """A dimension with the name of a parameter is the value of that parameter."""
-    mark = lambda match: "&" + match.group(0) if match.group(0) in numbers else match.group(0)  # noqa: E731
+    mark = lambda match: "&" + numbers[match.group(0)] if match.group(0) in numbers else match.group(0)  # noqa: E731
     for key in ("shape", "shapes"):
         if isinstance(kind.get(key), str):
             kind[key] = re.sub(r"(?<![&\w])[A-Za-z]\w*", mark, kind[key])

@@ -165,6 +165,9 @@ class Entry:
         same = [r for r in self.relations if r["kind"] == "same_shape"]
         if same and not shapes:
             shapes = ["shape:&%s" % same[0]["params"][1]]
+        wide = [r for r in self.relations if r["kind"] == "broadcastable"]
+        if wide and not shapes:
+            shapes = ["broadcast:&%s" % wide[0]["params"][1]]
         for shape in shapes:
             self.say("shape", shape)
         if not shapes:

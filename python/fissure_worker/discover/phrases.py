@@ -92,7 +92,7 @@ RULES = (
     ("defaults to boolean", r"\bdefaults? (?:to|is|value is|=|:) ?:? ?`{{0,2}}(?:true|false)`{{0,2}}\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.9),
     # Counts, names, axes.
     ("number of", r"^(?:optional,? )?(?:the |total |a |maximum |minimum |max |desired )*(?:number|count) of\b", COUNT, 0.85),
-    ("size of", r"^(?:the |a )?(?:size|length|width|height|depth|stride|amount|dimensionality) of (?:the |each |an? )", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
+    ("size of", r"^(?:the |a )?(?:sizes?|lengths?|width|height|depth|strides?|amount|dimensionality) of (?:the |each |an? )", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
     ("name of", r"^(?:an? |the )?(?:optional )?(?:python )?(?:string )?name (?:for|of|to|prefix|scope)\b", {"dtype": ["string"], "ndim": ["0"]}, 0.95),
     ("string name", r"^{a}(?:optional )?string\b", {"dtype": ["string"], "ndim": ["0"]}, 0.9),
     ("the axis", r"^(?:the |an? |optional )*(?:axis|dimension|dim)\b(?! of| sizes| is)", {"dtype": ["int"]}, 0.85),
@@ -116,10 +116,19 @@ RULES = (
     ("vector", r"^{a}(?:`?{dtype}`? )*vectors?\b|\bvector of\b", {"ndim": ["1"]}, 0.8),
     ("matrix", r"^{a}(?:`?{dtype}`? |square |symmetric )*matrix\b", {"ndim": ["2"]}, 0.6),
     # Shapes.
-    ("with shape", r"\b(?:shapes?|of size|with size|has size|have size|size is)(?: is| of| =|:|,)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}", {"shape": ["@shape"]}, 0.9),
-    ("shaped tensor", r"^{a}(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}} (?:-?shaped? )?`?{tensor}", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
-    ("shape first", r"^(?::math:)?`{{0,2}}(?P<box>\([A-Za-z][^()]*\))`{{0,2}}(?: |$|,)(?!optional)", {"shape": ["@shape"]}, 0.8),
+    ("with shape", r"\b(?:shaped?|shapes|of size|with size|has size|have size|size is|(?:of|with|has|have) dim(?:ension)?s?)(?: is| of| =|:|,)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}", {"shape": ["@shape"]}, 0.9),
+    ("shaped tensor", r"^{a}(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}[- ](?:shaped? )?(?:\w+ )?(?:`?{tensor}|matrix|array|vector)", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
+    ("shape first", r"^(?::math:)?`{{0,2}}(?P<box>\([A-Za-z][\w{{}}]*\s*(?:,[^()]*)?\))`{{0,2}}(?: |$|,)(?!optional)", {"shape": ["@shape"]}, 0.8),
     ("tensor with shape", r"^(?:\w+ ){{0,4}}tensor (?::math:)?`{{0,2}}(?P<box>\([A-Za-z][^()]*\))", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
+    ("sizes multiplied", r"\b(?:shapes?|of size|with size|sizes?)(?: is| of|:)? ?(?::math:)?`?\(?(?P<product>`?\w+`?(?:\s+(?:\*|x|\u00d7|times)\s+`?\w+`?)+)\)?", {"shape": ["@product"]}, 0.85),
+    ("sizes multiplied, then tensor", r"^{a}\(?(?P<product>`?\w+`?(?:\s+(?:\*|x|\u00d7|times)\s+`?\w+`?)+)\)? `?(?:{tensor}|matrix)", {"shape": ["@product"]}, 0.85),
+    ("last dimension", r"\b(?:last|innermost) dimension (?:must|should|has to)(?: have| be)(?: of)?(?: size| length)? `?(?P<k>\d+)\b", {"shape": [r"[...,\g<k>]"]}, 0.85),
+    ("forms in brackets", r":\s*(?P<boxes>(?:\([a-z](?:\s*,\s*[a-z])*,?\)(?:,? or |, )?){{1,4}})(?:$|\.)", {"shape": ["@lengths_of"]}, 0.85),
+    ("pair", r"\ba pair of (?:{dtype})\b", {"shape": ["[2]"]}, 0.85),
+    ("single element", r"\b{list} of an? single (?:{dtype})\b", {"shape": ["[1]"]}, 0.85),
+    ("list of N", r"\b{list} of (?P<n>[A-Z]) (?:{dtype})\b", {"shape": [r"[\g<n>]"]}, 0.85),
+    ("named length", r"\b(?:of|with|has|have) (?:length|size) (?P<q>[`'\"]?)(?P<n>(?<=[`'\"])[A-Za-z_]\w*|[A-Za-z]|\w+_\w+)(?P=q)(?= |$|\.|;|\))(?! or)", {"shape": [r"[\g<n>]"], "ndim": ["1"]}, 0.85),
+    ("lengths", r"\b(?:of|with|has|have) length `?(?P<numbers>\d+`?(?:, `?\w(?:\+\d)?`?)*,? or `?\w(?:\+\d)?)`?", {"shape": ["@lengths"]}, 0.85),
     ("k-tuple", r"\b(?P<k>\d)-(?P<s>tuple|list)\b", {"shape": [r"[\g<k>]"], "structure": [r"\g<s>"]}, 0.85),
     ("length k", r"\b(?:of|with|has|have) (?:length|size) `?(?P<k>\d+)\b(?!`?,|`? or|-| \*)", {"shape": [r"[\g<k>]"], "ndim": ["1"]}, 0.8),
     ("length at least", r"\b(?:length|size) (?:>= ?|at least )(?P<k>\d+)\b", {"shape": [r"[>=\g<k>]"], "ndim": ["1"]}, 0.85),
@@ -128,30 +137,68 @@ RULES = (
     ("same type as", r"(?:must have|has|have|of|with|must be)? ?(?:the )?same (?:d?type|data type)(?: and shape| and size)? (?:as|of) (?:the )?`{{0,2}}(?:argument )?(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"]}, 0.95),
     ("same shape and type", r"same shape and (?:d?type|data type) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"], "shape": [r"shape:&\g<p>"]}, 0.95),
     ("same shape as", r"same (?:shape|size)(?: and (?:d?type|data type))? (?:as|of) (?:the )?`{{0,2}}(?P<p>{param})\b", {"shape": [r"shape:&\g<p>"]}, 0.9),
+    ("shape that matches", r"(?:shape (?:must|should|has to|needs to) (?:match|be (?:the same as|equal to|identical to))|(?:must|should|has to) (?:match|be of|have) the shape of|identical (?:shape|size) (?:to|as)|same (?:shape|dimensions|size) (?:with|to)|same dimensions as|shape (?:equal to|matching)(?: that of)?)(?: the| that of)? `{{0,2}}(?P<p>{param})\b", {"shape": [r"shape:&\g<p>"]}, 0.85),
     ("same type and shape", r"same (?:d?type|data type) and (?:shape|size) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"], "shape": [r"shape:&\g<p>"]}, 0.95),
     ("same rank as", r"same (?:rank|number of dimensions) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"ndim": [r"ndim:&\g<p>"]}, 0.9),
     ("broadcastable", r"broadcastable (?:with|to) (?:the )?(?:shape of )?`{{0,2}}(?P<p>{param})\b", {"broadcast": [r"\g<p>"]}, 0.9),
     # Ranges.
-    ("amount", r"^(?!(?:whether|if|when|name|the name|type|axis|the axis|dimension|initializer|a?n? ?tensor|change|add|crop|pad|value used|[\w ]+ controls|[\w ]+ from)\b)(?:[\w`,\-/()]+ ){{0,7}}?(?:sizes?|strides?|lengths?|numbers? of|amount|height|width|dimensionality|rank of|how many|tolerance)\b(?! tensor|_)", {"range": ["[0,inf)"]}, 0.7),
-    ("chance", r"\bprobability\b|\bdropout rate\b", {"range": ["[0,1]"]}, 0.8),
+    ("amount", r"^(?!(?:whether|if|when|name|the name|type|axis|the axis|dimension|initializer|a?n? ?tensor|change|add|crop|pad|value used|last dimension|\d-d of|(?:[\w ]* )?ratio|multiplier|[\w ]+ controls|[\w ]+ from)\b)(?:[\w`,\-/()]+ ){{0,7}}?(?:sizes?|strides?|lengths?|depth|numbers? of|amount|(?<!`)height|(?<!`)width|dimensionality|rank of|how many|this many|count|tolerance)\b(?! tensor|_|:| (?:must|shift|or \w+ in|dimensions?)\b)", {"range": ["[0,inf)"]}, 0.7),
+    ("meant as a size", r"\b(?:represents?|representing|specif(?:ies|ying)|defin(?:es|ing)|indicat(?:es|ing)|giv(?:es|ing)) the (?:\w+ ){{0,2}}(?:shape|size|length|number|height|width|depth)s?\b(?! (?:dimension|axis))", {"range": ["[0,inf)"]}, 0.8),
+    ("shape of the result", r"^(?:[\w`/]+ ){{0,6}}(?:integers?|ints?), (?:the )?(?:shape|size) of\b", {"range": ["[0,inf)"]}, 0.8),
+    ("rate", r"\b(?:decay|drop|dropout|learning) rates?\b", {"range": ["[0,1]"]}, 0.8),
+    ("chance", r"(?<!log[- ])\bprobabilit(?:y|ies)\b(?! distribution)|\bdropout rate\b", {"range": ["[0,1]"]}, 0.8),
     ("non-negative", r"\bnon-?\s?negative\b", {"range": ["[0,inf)"]}, 0.95),
-    ("positive", r"(?<!non-)(?<!non )\bpositive\b(?! (?:semi|definite|and|or|values|class|label|weight|examples|part|side|direction))", {"range": ["(0,inf)"]}, 0.85),
+    ("positive", r"(?<!non-)(?<!non )(?<!/)(?<!negative to )(?<!usually )(?<!a )\bpositive\b(?! (?:semi|definite|and|or|values?|class|label|weight|examples|part|side|direction|match|samples|infinity))(?!/)|\ba positive (?:{dtype}|scalar)\b", {"range": ["(0,inf)"]}, 0.85),
     ("strictly positive", r"\bstrictly positive\b", {"range": ["(0,inf)"]}, 0.95),
-    ("greater than", r"(?:must|should|has to) be (?:strictly )?(?:greater|larger|bigger|more) than (?P<k>{num})(?! ?or)", {"range": [r"(\g<k>,inf)"]}, 0.9),
+    ("greater than", r"(?:must|should|has to) be (?:strictly )?(?:greater|larger|bigger|more) than `?(?P<k>{num})`?(?! ?or)", {"range": [r"(\g<k>,inf)"]}, 0.9),
+    ("above zero", r"\b(?:must|should|has to) be (?:strictly )?(?:greater|larger) than zero\b", {"range": ["(0,inf)"]}, 0.9),
     ("at least", r"(?:must|should) be (?:at least|no less than|greater than or equal to|>=) ?`?(?P<k>{num})", {"range": [r"[\g<k>,inf)"]}, 0.9),
-    (">=", r"(?:^|[\s`(])>= ?(?P<k>{num})\b(?!\s*(?:d\b|elements))", {"range": [r"[\g<k>,inf)"]}, 0.8),
-    ("> number", r"(?:^|[\s`(])> ?(?P<k>{num})\b", {"range": [r"(\g<k>,inf)"]}, 0.75),
-    ("less than", r"(?:must|should) be (?:strictly )?(?:less|smaller) than (?P<k>{num})", {"range": [r"(-inf,\g<k>)"]}, 0.85),
+    (">=", r"(?:^|(?<!rank)(?<!\b\w)[\s`(])>= ?(?P<k>{num})\b(?!\s*(?:d\b|elements))", {"range": [r"[\g<k>,inf)"]}, 0.8),
+    ("> number", r"(?:^|(?<!rank)(?<!\b\w)[\s`(])> ?(?P<k>{num})\b", {"range": [r"(\g<k>,inf)"]}, 0.75),
+    ("chained", r"(?P<j>{num}) ?(?P<o><=?) ?`?(?:\w+)`? ?(?P<c><=?) ?(?P<k>{num})\b", {"range": ["@chained"]}, 0.9),
+    ("from to", r"\b(?:from|in(?: the)? range(?: of)?|values?(?: in)?|range:?) `?(?P<j>{num})`? ?(?:to|-|\.\.\.?|through|and) ?`?(?P<k>{num})\b", {"range": [r"[\g<j>,\g<k>]"]}, 0.85),
+    ("non-positive", r"\bnon-?\s?positive\b", {"range": ["(-inf,0]"]}, 0.9),
+    ("at most", r"(?:must|should) be (?:at most|no (?:more|greater|larger) than|(?:less|smaller) than or equal to|<=) ?`?(?P<k>{num})", {"range": [r"(-inf,\g<k>]"]}, 0.9),
+    ("or more", r"\b(?:greater|larger) than or equal to `?(?P<k>{num})", {"range": [r"[\g<k>,inf)"]}, 0.85),
+    ("id of", r"^(?:the |an? )?(?:id|ids|identifiers?) (?:of|for)\b", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
+    ("less than", r"(?:must|should) be (?:strictly )?(?:less|smaller) than `?(?P<k>{num})\b(?! ?or)", {"range": [r"(-inf,\g<k>)"]}, 0.85),
     ("between", r"\bbetween `?(?P<j>{num})`? and `?(?P<k>{num})`?(?! dim)", {"range": [r"[\g<j>,\g<k>]"]}, 0.85),
     ("interval", r"\b(?:in(?: the)?(?: closed| open| half-open)?(?: range| interval)?|range(?: is| of)?:?|interval|within) ?(?::math:)?`{{0,2}}(?P<o>[\[(])\s*(?P<j>-?(?:{num}|inf))\s*,\s*(?P<k>(?:{num}|inf))\s*(?P<c>[\])])", {"range": ["@interval"]}, 0.95),
+    ("interval of names", r"\b(?:in(?: the)?(?: closed| open| half-open)?(?: range| interval)?|range(?: is| of)?:?|interval|within) ?(?::math:)?`{{0,2}}(?P<o>[\[(])\s*(?P<j>-?[\w.]+(?:\(\w*\))?(?:\s*[-+]\s*\d+)?)\s*,\s*(?P<k>-?[\w.]+(?:\(\w*\))?(?:\s*[-+]\s*\d+)?)\s*(?P<c>[\])])", {"range": ["@named_interval"]}, 0.9),
     ("float in", r"^{a}float (?:value )?(?:>=|greater than or equal to) ?(?P<k>{num})", {"range": [r"[\g<k>,inf)"]}, 0.9),
     # Choices.
     ("choices from", r"\bfrom: `{{0,2}}(?P<list>(?:{quoted}(?:,| or| and)* ?){{1,30}})", {"enum": ["@quoted"], "dtype": ["string"], "ndim": ["0"]}, 0.95),
-    ("one of", r"(?<!only )(?<!least )\b(?:one of|either|choose from|chosen from|can be|may be|must be|should be|options are|options:|available(?: modes)?(?: are)?:?|supported(?: \w+){{0,3}}(?: are| is|:)|possible values(?: are)?:?|possible types?(?: are)?:?|choices(?: are)?:?|available options(?: are)?:?|specifies the \w+(?: \w+)?:|accepted values:?|supports) (?:the (?:following|strings?)(?: \w+)?:? )?(?:[\[{{(]|`(?=[{{\[]))*(?P<list>(?:{quoted}(?:\s*\([^()]*\))?(?:\s*(?:,|\||/|or|and|\bdefault\b))* ?){{2,30}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
+    ("one of", r"(?<!only )(?<!least )\b(?:one of|either|choose from|chosen from|can be|may be|must be|should be|options are|options:|available(?: modes)?(?: are)?:?|supported(?: \w+){{0,3}}(?: are| is|:)|possible values(?: are)?:?|possible types?(?: are)?:?|choices(?: are)?:?|available options(?: are)?:?|specifies the \w+(?: \w+)?:|accepted values:?|supports|in(?= ?[\[{{('\"])|allowed values(?: are)?:?|valid (?:\w+ )?(?:are|is)):? (?:the (?:following|strings?)(?: \w+)?:? )?(?:[\[{{(]|`(?=[{{\[]))*(?P<list>(?:{quoted}(?:\s*\([^()]*\))?(?:\s*(?:,|\||/|or|and|\bdefault\b))* ?){{2,30}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
+    ("are supported", r"(?P<list>(?:{quoted}(?:\s*(?:,|/|or|and))* ?){{2,12}})(?:(?:are|is) )?(?:currently |the only )*(?:supported|allowed|accepted|available|valid)\b", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
+    ("only supports", r"\b(?:only (?:supports?|accepts?|allows?)|supports? only|(?:must|can only) be(?= `{{0,2}}['\"])) (?P<list>(?:{quoted}(?:\s*(?:,|/|or|and))* ?){{1,12}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
+    ("numbers that are supported", r"\b(?:only |currently )*(?P<numbers>(?:(?:\w+ ?= ?)?`?-?\d+`?(?:,| or| and)* ?){{1,6}})(?:is|are) (?:currently |only )*supported\b|\b(?:must|can only) be `(?P<one>-?\d+)`$", {"enum": ["@numbers"]}, 0.85),
+    ("choices in brackets", r"\((?P<list>(?:{quoted}(?:,| or|/|\|)+ ?){{1,12}}{quoted})\)", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
     ("alternatives with bars", r"(?P<list>(?:{quoted}(?:\s*\([^()]*\))?\s*\|\s*){{1,30}}{quoted})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
     ("quoted after colon", r"(?::|\bas|\bwith|\bare) ?(?P<list>(?:`{{0,2}}['\"][\w\-]+['\"]`{{0,2}}(?:\s*(?:,|/|or|and))+ ?){{1,30}}`{{0,2}}['\"][\w\-]+['\"]`{{0,2}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
     ("alternatives in quotes", r"^(?:{a}(?:optional )?(?:string|str),? (?:one of |either |in )?)?[\[{{(]?(?P<list>(?:{quoted}\s*(?:,|\||/|or)+ ?){{1,30}}{quoted})(?! stands?| denote)", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
 )  # fmt: skip
+
+#: Rules that read a property of whatever the sentence is about.
+ABOUT_OTHERS = frozenset(
+    ["positive", "non-negative", "strictly positive", ">=", "> number", "greater than", "at least"]
+)
+#: Rules that say nothing where the sentence tells of one case only.
+UNCONDITIONAL = frozenset(
+    ["with shape", "> number", ">=", "positive", "interval", "between", "interval of names"]
+)
+#: Rules about the value itself, not about its rank or its length.
+OF_THE_WHOLE = frozenset(
+    [
+        "at least",
+        "greater than",
+        "less than",
+        ">=",
+        "> number",
+        "length k",
+        "named length",
+        "above zero",
+    ]
+)
 
 #: Vocabulary that `{…}` in patterns stands for.
 WORDS = {

@@ -26,6 +26,12 @@ PREDICATE = re.compile(
     r"(?P<names>(?:`+\w+`+(?:,? and |, | or )?)+|[Tt]he (?:first )?inputs?(?: tensors?)?) "
     r"(?:must|should|has to|have to|needs? to)(?: all| both)? be (?P<rest>[^;]+)"
 )
+#: the shapes of `a` and `b` must be broadcastable; the shape of `a` must be broadcastable with `b`
+BROADCAST = re.compile(
+    r"shapes? of(?: the)? (?P<list>(?:`+\w+`+(?: tensors?)?(?:,? and(?: the)? |, )?)+)[^.`]{0,40}?"
+    r"\b(?:must|should|has to|have to|needs? to) be broadcast(?:able)?\b"
+    r"(?: (?:with|to)(?: the shape of)?(?: the)?(?: underlying tensor|(?: tensor)? `+(?P<c>\w+)`+))?"
+)
 
 
 def read(text, names):
@@ -45,6 +51,15 @@ def read(text, names):
             if match.group("name") in names:
                 value = "[%s]" % match.group("size")
                 add(found, match.group("name"), "shape", value, sentence, "shape in prose")
+        for match in BROADCAST.finditer(sentence):
+            listed = re.findall(r"`+(\w+)`+", match.group("list"))
+            order = ([match.group("c")] if match.group("c") else []) + listed
+            if match.group(0).endswith("underlying tensor"):
+                order.insert(0, "input")
+            order = [name for name in order if name in names]
+            for name in order[1:]:
+                if name != order[0]:
+                    add(found, name, "broadcast", order[0], sentence, "shapes that broadcast")
         for match in PREDICATE.finditer(sentence):
             for name in subjects(match.group("names"), names):
                 say = lambda *facts: found.setdefault(name, []).append(  # noqa: E731

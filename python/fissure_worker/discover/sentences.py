@@ -7,7 +7,7 @@ from, the `rule` that read it, and how sure that is (`confidence`).
 import re
 
 from fissure_worker import texts
-from fissure_worker.discover import phrases, shapes
+from fissure_worker.discover import choices, makers, phrases
 from fissure_worker.discover.type_texts import fill, leading_types, type_text
 
 MOST_SENTENCES = 24
@@ -17,7 +17,9 @@ MOST_MATCHES = 4
 ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "w.r.t", "approx", "resp", "dim", "cf", "fig", "eq")
 END = re.compile(r"(?<=[.;!?])\s+(?=[A-Z0-9`'\"(\[:*-])|\s+(?:-|\*|•)\s+(?=[A-Z`])")
 MARKUP = (
-    (re.compile(r":(?:attr|class|func|meth|obj|ref|data|mod|paramref|py:\w+):`~?\.?([^`<]*?)(?:\s*<[^>]*>)?`"), r"`\1`"),
+    # A link is a word of the sentence, not code.
+    (re.compile(r":(?:ref|doc|term):`~?([^`<]*?)(?:\s*<[^>]*>)?`"), r"\1"),
+    (re.compile(r":(?:attr|class|func|meth|obj|data|mod|paramref|py:\w+):`~?\.?([^`<]*?)(?:\s*<[^>]*>)?`"), r"`\1`"),
     (re.compile(r"\\(?:text|textit|mathrm|mathbf|mathit|mbox)\{([^{}]*)\}"), r"\1"),
     (re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}"), r"\1/\2"),
     (re.compile(r"\\(?:geq?|geqslant)\b"), ">="),
@@ -92,11 +94,14 @@ def extract(name, kind, text, params=(), default=None):
         if at < 2:
             leading_types(sentence, add)
         from_sentence(sentence, set(params) | {name}, name, add)
+    choices.extract(name, text, add)
     if default is None:
         default = documented_default(text)
+    if default is None:
+        default = documented_default(plain(kind or ""))
     if default is not None:
         from_default(str(default), add, found)
-    return settle(found, typed)
+    return settle(without_refuted(found, default, text), typed)
 
 
 def from_sentence(sentence, params, own, add):
@@ -108,27 +113,42 @@ def from_sentence(sentence, params, own, add):
                 wanted = known_param(groups["p"], params)
                 if wanted is None or wanted == own:
                     continue
-            if name in ABOUT_OTHERS and others(sentence, own):
+            if name in phrases.ABOUT_OTHERS and others(sentence, own):
                 continue
-            for key, values in constraints.items():
+            if name in phrases.UNCONDITIONAL:
+                if CONDITION.match(shown) or EXAMPLE.search(shown[: match.start()]):
+                    continue
+            if name in phrases.OF_THE_WHOLE and OTHER_SUBJECT.match(shown):
+                continue
+            made = {key: values_of(values, match) for key, values in constraints.items()}
+            if not made.get("enum", True) or set(made.get("enum", ())) & (params - {own}):
+                # What looked like choices was none, or parameters: then it is no text either.
+                continue
+            if name == "interval of names":
+                made["range"] = [one for one in made["range"] if refers(one, params - {own})]
+            for key, values in made.items():
                 for value in values:
-                    if value.startswith("@"):
-                        made = MAKERS[value[1:]](match)
-                    else:
-                        made = [match.expand(value)]
-                    for one in made:
-                        add(key, one, sentence, name, confidence)
+                    add(key, value, sentence, name, confidence)
 
 
-#: Rules that read a property of whatever the sentence is about.
-ABOUT_OTHERS = (
-    "positive",
-    "non-negative",
-    "strictly positive",
-    ">=",
-    "> number",
-    "greater than",
-    "at least",
+def refers(text, params):
+    """Are all the names in a constraint those of other parameters?"""
+    return all(name in params for name in re.findall(r"&(\w+)", text))
+
+
+def values_of(values, match):
+    made = []
+    for value in values:
+        made.extend(makers.MAKERS[value[1:]](match) if value[0] == "@" else [match.expand(value)])
+    return made
+
+
+#: A sentence that begins so tells of one case, of an example or of the default.
+CONDITION = re.compile(r"(?:if|when|for example|e\.g\.|for instance|the default\b)", re.IGNORECASE)
+EXAMPLE = re.compile(r"\be\.g\.|\bfor example\b|\bfor instance\b|\brandom value\b", re.IGNORECASE)
+#: A sentence that is about a measure of the value, and not about the value.
+OTHER_SUBJECT = re.compile(
+    r"(?:the |its )?(?:rank|length|size|shape|last|innermost|number of dim\w*)\b", re.IGNORECASE
 )
 
 
@@ -145,84 +165,6 @@ TYPE_WORDS = frozenset(
 
 def known_param(word, params):
     return word if word in params else None
-
-
-# Values that rules name with `@`.
-
-
-def dtypes_in(match):
-    found = []
-    for word in re.findall(r"[A-Za-z][\w.\-]*", match.group("list")):
-        word = word.lower().strip("`.")
-        word = re.sub(r"^(?:tf|torch|np|numpy|mx)\.", "", word)
-        value = phrases.DTYPES.get(word)
-        if value and value not in found:
-            found.append(value)
-    return found
-
-
-def lists_in(match):
-    words = re.findall(r"list|tuple|sequence|iterable", match.group(0).lower())
-    return unique(["sequence" if word == "iterable" else word for word in words])
-
-
-def tensors_in(match):
-    words = match.group(0).lower()
-    if "sparse" in words:
-        return ["SparseTensor"]
-    if "ragged" in words:
-        return ["RaggedTensor"]
-    return ["tensor"]
-
-
-def scalar_or_list(match):
-    return ["1"] if "list of" in match.group(0).lower() else ["0"]
-
-
-def at_least(match):
-    return [">=%s" % (match.group("k") or match.group("j"))]
-
-
-def interval(match):
-    text = "%s%s,%s%s" % (match.group("o"), match.group("j"), match.group("k"), match.group("c"))
-    return [re.sub(r"\s+", "", text)]
-
-
-def quoted(match):
-    found = []
-    for one in re.finditer(phrases.WORDS["quoted"], match.group("list")):
-        value = one.group(0).strip("`").strip("'\"\u2018\u2019\u201c\u201d")
-        if value and value not in found and value.lower() not in ("true", "false"):
-            found.append(value)
-    if not all(re.match(r"^[\w\-+./]+( [\w\-+./]+)?$", value) for value in found):
-        return []
-    if len(found) > 1 and all(len(value) == 1 and value.isupper() for value in found):
-        # Letters of a layout, not choices.
-        return []
-    if any(
-        value.lower() in phrases.DTYPES or value.lower().strip("s") in phrases.STRUCTURES
-        for value in found
-    ):
-        # Types in quotes are types.
-        return []
-    return found
-
-
-def shape_in(match):
-    value = shapes.shape(match.group("box"))
-    return [] if value is None else [value]
-
-
-MAKERS = {
-    "dtypes": dtypes_in,
-    "lists": lists_in,
-    "tensors": tensors_in,
-    "scalar_or_list": scalar_or_list,
-    "at_least": at_least,
-    "interval": interval,
-    "quoted": quoted,
-    "shape": shape_in,
-}
 
 
 def documented_default(text):
@@ -257,6 +199,30 @@ def from_default(value, add, found):
             add("ndim", "0", sentence, "default", 0.9)
 
 
+#: A value that switches something off, told beside a size.
+SWITCH = re.compile(
+    r"(?:^|\s)(?:set|use|pass|if|a value of)?\s*`?(-1|None)`? (?:to|for|means|disables)\b"
+)
+
+
+def without_refuted(found, default, text):
+    """Ranges that the default itself, or a value that the text names, is outside of are none."""
+    value = texts.literal(str(default)) if default is not None else None
+    value = texts.literal(value) if isinstance(value, str) else value
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    kept = []
+    for one in found:
+        low = re.match(r"^([\[(])(-?\d+\.?\d*),", one["value"]) if one["key"] == "range" else None
+        if low and number:
+            least = float(low.group(2))
+            if value < least or (value == least and low.group(1) == "("):
+                continue
+        if low and float(low.group(2)) >= 0 and "-1" in SWITCH.findall(text):
+            continue
+        kept.append(one)
+    return kept
+
+
 def settle(found, typed):
     """Each fact once, the surest first; what the type says outright overrules looser words."""
     best = {}
@@ -279,10 +245,13 @@ def settle(found, typed):
         facts = [
             one
             for one in facts
-            if one["key"] != "shape" and one["rule"] not in ("amount", "size of")
+            if one["key"] not in ("shape", "range") and one["rule"] not in ("amount", "size of")
         ]
-    if "tensor_t" in keys:
+    if "tensor_t" in keys or ("structure", "ndarray") in best:
         facts = [one for one in facts if one["rule"] != "amount"]
+        if any(one["rule"] in ("scalar", "k-D") and one["value"] == "0" for one in facts):
+            # "A scalar, or a tensor of the same shape as": neither is asked for.
+            facts = [one for one in facts if not one["value"].startswith("shape:")]
     elif "structure" not in keys and "0" in [one["value"] for one in facts if one["key"] == "ndim"]:
         facts = [one for one in facts if one["key"] != "shape"]
     containers = [one for one in facts if one["key"] in ("structure", "tensor_t")]
@@ -313,11 +282,3 @@ def settle(found, typed):
         top = max(ranges, key=lambda one: one["confidence"])
         kept = [one for one in kept if one["key"] != "range" or one is top]
     return kept
-
-
-def unique(values):
-    found = []
-    for value in values:
-        if value not in found:
-            found.append(value)
-    return found

@@ -15,6 +15,9 @@ def shape(box):
     parts = []
     for part in texts.split(inner):
         part = part.strip().strip("`'\"")
+        # The last of a series (`... dim(n-1)`) is part of it; a length is that of a parameter.
+        part = re.sub(r"^\.\.\.\s*\S+$", "...", part)
+        part = re.sub(r"^len\((\w+)\)$", r"\1", part)
         part = re.sub(r"_\{([^{}]*)\}", lambda m: "_" + re.sub(r"\W+", "_", m.group(1)), part)
         part = part.replace("{", "").replace("}", "").replace("\\", "")
         part = re.sub(r"\s*\*\s*", "*", part)

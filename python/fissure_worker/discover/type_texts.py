@@ -93,6 +93,10 @@ def one_type(piece, say):
     if rank:
         say("ndim", rank.group(1))
         low = rank.group(2)
+    pairs = re.match(r"^(\d)-(tuple|list)\b(?: of (\w+))?", low)
+    if pairs:
+        say("shape", "[%s]" % pairs.group(1))
+        low = "%s of %s" % (pairs.group(2), pairs.group(3)) if pairs.group(3) else pairs.group(2)
     bare = re.sub(r"^(?:tf|torch|np|numpy|mx\.nd|mxnet|jnp|jax|nn)\.", "", low)
     generic = re.match(r"^(list|tuple|sequence|iterable|optional|union)\[(.*)\]$", bare)
     if generic:

@@ -191,6 +191,58 @@ def shapes_are_read():
     assert shape("(the height and the width of it, more)") is None
 
 
+def sentences_and_what_they_say():
+    """Sentences of every sort, each with what it says and, where told, with what it does not say."""
+    for text, said, unsaid in (
+        # Shapes.
+        ("A `batch_size` x `classes` tensor.", ("shape", "[batch_size,classes]"), None),
+        ("Must be `half` or `double`, with shape `[..., M, M]`.", ("shape", "[...,M,M]"), "string"),
+        ("A list of ints that has length `1`, `2` or `4`.", ("shape", "[2]"), None),
+        ("A 1-D tensor of length `rows`.", ("shape", "[rows]"), None),
+        ("Last dimension must be size 3.", ("shape", "[...,3]"), "[3]"),
+        ("Stride of the window: (h, w) or (d, h, w).", ("shape", "[3]"), None),
+        ("List of N ints.", ("shape", "[N]"), None),
+        # Ranges.
+        ("Must satisfy `0 <= x < 1`.", ("range", "[0,1)"), None),
+        ("Level of detail, from 1 to 31.", ("range", "[1,31]"), None),
+        ("Must be greater than zero.", ("range", "(0,inf)"), None),
+        ("In the range `[-rank(y), rank(y))`.", ("range", "[-ndim:&y,ndim:&y)"), None),
+        ("In the range `[0, y)`.", ("range", "[0,&y)"), None),
+        ("The decay rate of the mean.", ("range", "[0,1]"), None),
+        # Choices.
+        ("A string. 'NHWC' and 'NCHW' are supported.", ("enum", "NCHW"), None),
+        ("One of: * `'replace'`: as it is. * `'strict'`: raises.", ("enum", "strict"), None),
+        ("The plot: 'TB' creates a tall plot; 'LR' creates a wide one.", ("enum", "LR"), None),
+        ("`first` corresponds to this while `last` corresponds to that.", ("enum", "last"), None),
+        ("If x='none', nothing is done. If x='mean', it is.", ("enum", "mean"), None),
+        ("Possible values: 0: nearest. 1: linear.", ("enum", "1"), None),
+        ("Order. Only 2 is currently supported.", ("enum", "2"), None),
+    ):
+        found = facts(text, params=["y"])
+        assert said in found, (text, found)
+        assert unsaid is None or unsaid not in {value for _, value in found}, (text, found)
+
+
+def sentences_that_tell_of_a_case_or_of_something_else():
+    for text, unsaid in (
+        ("If set to k > 1, cells are skipped.", "range"),
+        ("A tensor with `rank >= 2`.", "range"),
+        ("N-D tensor, where `N >= 2`.", "range"),
+        ("Rank must be at least 1.", "range"),
+        ("Whether the log of the probability is returned.", "range"),
+        ("A 0-D (scalar) `Tensor`, or a `Tensor` with the same shape as `y`.", "shape"),
+        ("For example, data with shape (m, n, k) has m rows.", "shape"),
+        ("Exactly one of `y` and `z` must be given.", "enum"),
+        ("Add a random value in `[-x, x]` to the image.", "range"),
+    ):
+        found = facts(text, params=["y", "z"])
+        assert unsaid not in {key for key, _ in found}, (text, found)
+    # The default is outside: then it was no bound.
+    assert "range" not in {key for key, _ in facts("Number of rows.", default=-1)}
+    assert ("range", "[0,inf)") in facts("Number of rows.", default=1)
+    assert "range" not in {key for key, _ in facts("Number of rows, set -1 for no limit.")}
+
+
 def facts(text, kind="", params=(), default=None):
     found = sentences.extract("x", kind, text, params, default)
     return {(one["key"], one["value"]) for one in found}
@@ -250,6 +302,8 @@ def main():
         files_are_targets(folder)
         shapes_are_read()
         sentences_become_constraints()
+        sentences_and_what_they_say()
+        sentences_that_tell_of_a_case_or_of_something_else()
         sentences_about_other_things_say_nothing()
         sections_end_where_they_end()
     print("all of it holds")

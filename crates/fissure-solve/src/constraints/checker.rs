@@ -4,7 +4,7 @@
 use fissure_model::{Argument, Category, ConcreteInput, DtypeTerm, Role, Spec, TensorKind, Value};
 
 use crate::constraints::compiled::{
-    Compared, CompiledDim, CompiledParam, CompiledShape, CompiledSpec, Matched,
+    Compared, CompiledDim, CompiledParam, CompiledShape, CompiledSpec, Matched, broadcasts,
 };
 use crate::constraints::expressions::{Facts, Scope};
 use crate::constraints::facts::{facts_of, nested_shape, tensor_of, tensors_inside};
@@ -347,6 +347,12 @@ impl Checker {
                                 .as_ref()
                                 .is_none_or(|other| other == shape)
                             {
+                                fitted.push(bound.clone());
+                            }
+                        }
+                        CompiledShape::Broadcast { other, to } => {
+                            let other = facts[*other].shape.as_ref();
+                            if other.is_none_or(|other| broadcasts(shape, other, *to)) {
                                 fitted.push(bound.clone());
                             }
                         }

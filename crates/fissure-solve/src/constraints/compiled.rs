@@ -42,6 +42,11 @@ pub(crate) struct Compared(pub Comparison, pub Term);
 pub(crate) enum CompiledShape {
     Dims(Vec<CompiledDim>),
     SameAs(usize),
+    /// Broadcasts with the shape of that parameter; to it, where `to`.
+    Broadcast {
+        other: usize,
+        to: bool,
+    },
     /// The shape of a parameter that does not exist; restricts nothing.
     Unknown,
 }
@@ -209,6 +214,15 @@ fn compile_shape<'a>(term: &'a ShapeTerm, names: &mut Names<'a>) -> CompiledShap
         ShapeTerm::SameAs(name) => names
             .param(name)
             .map_or(CompiledShape::Unknown, CompiledShape::SameAs),
+        ShapeTerm::BroadcastWith(name) | ShapeTerm::BroadcastTo(name) => {
+            let to = matches!(term, ShapeTerm::BroadcastTo(_));
+            names
+                .param(name)
+                .map_or(CompiledShape::Unknown, |other| CompiledShape::Broadcast {
+                    other,
+                    to,
+                })
+        }
         ShapeTerm::Dims(dims) => {
             let compile = |dim: &'a Dim, names: &mut Names<'a>| match dim {
                 Dim::Ellipsis => CompiledDim::Ellipsis,
@@ -219,6 +233,17 @@ fn compile_shape<'a>(term: &'a ShapeTerm, names: &mut Names<'a>) -> CompiledShap
             CompiledShape::Dims(dims.iter().map(|dim| compile(dim, names)).collect())
         }
     }
+}
+
+/// Do two shapes broadcast, to the second where `to`?
+pub(crate) fn broadcasts(shape: &[u64], other: &[u64], to: bool) -> bool {
+    if to && shape.len() > other.len() {
+        return false;
+    }
+    let pairs = shape.iter().rev().zip(other.iter().rev());
+    pairs
+        .into_iter()
+        .all(|(size, other)| size == other || *size == 1 || (!to && *other == 1))
 }
 
 fn compile_range<'a>(range: &'a Range, names: &mut Names<'a>) -> CompiledRange {

@@ -182,6 +182,13 @@ impl Call<'_> {
                 Some(shape) => (shape.len() >= least).then_some(shape),
                 None => Some(self.free_shape(slots, None)),
             },
+            CompiledShape::Broadcast { other, to } => {
+                let Some(shape) = self.facts[*other].shape.clone() else {
+                    return Some(self.free_shape(slots, None));
+                };
+                let shape = self.broadcast_shape(shape, *to);
+                (shape.len() >= least).then_some(shape)
+            }
             CompiledShape::Dims(dims) => {
                 let fixed = dims
                     .iter()
@@ -215,6 +222,33 @@ impl Call<'_> {
                 Some(shape)
             }
         }
+    }
+
+    /// A shape that broadcasts with another one: mostly the same, here and there one of a dimension,
+    /// fewer dimensions or, unless it must broadcast `to` the other, more of them.
+    fn broadcast_shape(&mut self, mut shape: Vec<u64>, to: bool) -> Vec<u64> {
+        if self.random.chance(0.6) {
+            return shape;
+        }
+        for size in &mut shape {
+            if self.random.chance(0.3) {
+                *size = 1;
+            } else if !to && *size == 1 && self.random.chance(0.3) {
+                *size = self.dim();
+            }
+        }
+        match self.random.index(4) {
+            0 if !shape.is_empty() => {
+                let dropped = self.random.index(shape.len() + 1);
+                shape.drain(..dropped);
+            }
+            1 if !to && shape.len() < MAX_RANK => {
+                let size = self.dim();
+                shape.insert(0, size);
+            }
+            _ => {}
+        }
+        shape
     }
 
     /// A size that satisfies `term`, binding its symbols as needed.

@@ -11,6 +11,8 @@ use fissure_spec::ExtractedFile;
 use serde_json::json;
 
 use super::discovery::discover;
+use crate::command::fuzz::needs::interpreter_package;
+use crate::command::session;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -52,8 +54,11 @@ pub(super) struct ExtractArgs {
 
 pub(super) fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
     let package = package_of(&args.names)?;
-    let python = target::resolve_for(&args.target, &package, &args.pythonpath)?.python;
-    let found = discover(&python, &args.names, &args.pythonpath, &args.imports)?;
+    // A package of one's own is found in the folder that one is in.
+    let path = session::pythonpath(&args.pythonpath, &package)?;
+    let needed = interpreter_package(&package, &path);
+    let python = target::resolve_for(&args.target, needed, &path)?.python;
+    let found = discover(&python, &args.names, &path, &args.imports)?;
     let mut left_out: Vec<(String, String)> = found.left_out;
     let mut files = Vec::new();
     let deny = DenyList::built_in();

@@ -50,8 +50,9 @@ enum SpecsCommand {
     /// Ask the installed library about constraint files, and repair what it contradicts
     ///
     /// Inputs are made from each file. An alternative with which nothing is accepted is dropped, a
-    /// list without which far more is accepted too; what is broken and accepted is marked. Each
-    /// change has its evidence in the file, with a call; where documentation said otherwise, that is
+    /// list without which far more is accepted too; what is broken and accepted is marked; what all
+    /// accepted inputs have in common and nothing is accepted without is added. Each change has its
+    /// evidence in the file, with a call; where documentation allowed what is always refused, that is
     /// told as a bug of the documentation, with its sentence.
     Repair(RepairArgs),
 }

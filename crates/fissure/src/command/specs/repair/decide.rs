@@ -7,8 +7,14 @@
 use fissure_spec::{CONSTRAINT_KEYS, ExtractedFile};
 use serde::Serialize;
 
+use super::learn::{Learned, Observes, learn};
+
 /// Share of conforming inputs that is good enough to leave a file alone.
 const ENOUGH: f64 = 0.85;
+/// Share from which on there is nothing to learn.
+const LEARNED: f64 = 0.95;
+/// What an added constraint may cost by the luck of the draw.
+const LUCK: f64 = 0.1;
 /// A list is dropped if what breaks it is accepted so much more often than what keeps it.
 const GAIN: f64 = 0.4;
 /// Share of broken inputs that are accepted, from which on it is worth telling.
@@ -70,24 +76,9 @@ pub(super) struct Contradiction {
     pub evidence: String,
     /// What the file was extracted from, where it says.
     pub source: Option<String>,
-    /// Most inputs contradict it, not a few.
+    /// All or most inputs contradict it: of what was dropped none was accepted, of what was marked
+    /// more than half was.
     pub often: bool,
-}
-
-impl Contradiction {
-    /// The documentation says otherwise: a bug of the documentation, or of the library. That a plain
-    /// type is not checked is neither.
-    pub(super) fn is_documented(&self) -> bool {
-        let source = self.source.as_deref();
-        let documented = source.is_some_and(|source| source.starts_with("documentation"));
-        let of_tensors = || self.values.iter().any(|value| value.contains('.'));
-        let tells = match self.key.as_str() {
-            "range" | "enum" => true,
-            "dtype" => of_tensors(),
-            _ => false,
-        };
-        documented && (self.done == "dropped" || tells && self.often)
-    }
 }
 
 /// What was found about one file.
@@ -97,15 +88,28 @@ pub(super) struct Decision {
     pub before: f64,
     pub after: f64,
     pub contradictions: Vec<Contradiction>,
+    /// What the file did not say and the library showed.
+    pub learned: Vec<Learned>,
+}
+
+impl Decision {
+    /// Is the file another one now?
+    pub(super) fn changes(&self) -> bool {
+        !self.contradictions.is_empty() || !self.learned.is_empty()
+    }
 }
 
 /// Repairs the file in place; `None` if no input can be made for it.
-pub(super) fn decide(file: &mut ExtractedFile, trials: &mut impl Trials) -> Option<Decision> {
+pub(super) fn decide(
+    file: &mut ExtractedFile,
+    trials: &mut (impl Trials + Observes),
+) -> Option<Decision> {
     let first = trials.conforming(file)?;
     let mut decision = Decision {
         before: first.rate(),
         after: first.rate(),
         contradictions: Vec::new(),
+        learned: Vec::new(),
     };
     let mut left = TRIALS;
     let lists = |file: &ExtractedFile| -> Vec<(String, &'static str)> {
@@ -150,9 +154,15 @@ pub(super) fn decide(file: &mut ExtractedFile, trials: &mut impl Trials) -> Opti
             "dropped",
             evidence,
         );
+        if let Some(last) = decision.contradictions.last_mut() {
+            last.often = kept.accepted == 0;
+        }
         if let Some(now) = trials.conforming(file) {
             decision.after = now.rate();
         }
+    }
+    if decision.after < LEARNED {
+        add_learned(file, trials, &mut decision);
     }
     for broken in trials.violating(file) {
         if broken.tried < LEAST || broken.accepted < LEAST_ACCEPTED {
@@ -185,6 +195,26 @@ pub(super) fn decide(file: &mut ExtractedFile, trials: &mut impl Trials) -> Opti
         }
     }
     Some(decision)
+}
+
+/// Adds what the library shows, unless fewer inputs are accepted with it.
+fn add_learned(
+    file: &mut ExtractedFile,
+    trials: &mut (impl Trials + Observes),
+    decision: &mut Decision,
+) {
+    let before = file.clone();
+    let learned = learn(file, trials);
+    if learned.is_empty() {
+        return;
+    }
+    match trials.conforming(file) {
+        Some(now) if now.rate() + LUCK >= decision.after => {
+            decision.after = now.rate();
+            decision.learned = learned;
+        }
+        _ => *file = before,
+    }
 }
 
 /// Drops alternatives with which nothing is accepted; gives the number of trials.

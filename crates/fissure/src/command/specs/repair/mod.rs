@@ -2,6 +2,8 @@
 //! or dropped, with the evidence.
 
 mod decide;
+mod documented;
+mod learn;
 mod trial;
 
 use std::path::PathBuf;
@@ -15,10 +17,12 @@ use fissure_spec::{ExtractedFile, load_paths};
 use serde_json::json;
 
 use super::{print_errors, require_paths};
-use crate::command::session::stop_on_interrupt;
+use crate::command::fuzz::needs;
+use crate::command::session::{self, stop_on_interrupt};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 use decide::{Decision, decide};
+use documented::{is_documentation_bug, is_unchecked};
 use trial::Asked;
 
 #[derive(Args, Debug)]
@@ -77,13 +81,16 @@ pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitCode> {
             )));
         }
     };
-    let python = target::resolve_for(&args.target, &package, &args.pythonpath)?.python;
+    let path = session::pythonpath(&args.pythonpath, &package)?;
+    let needed = needs::interpreter_package(&package, &path);
+    let python = target::resolve_for(&args.target, needed, &path)?.python;
+    let specs = collection.loaded.iter();
+    let own = needs::own_modules(specs.map(|it| it.spec.api.path.as_str()), &path);
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
-    let absolute: Result<Vec<PathBuf>, _> =
-        args.pythonpath.iter().map(std::path::absolute).collect();
+    let absolute: Result<Vec<PathBuf>, _> = path.iter().map(std::path::absolute).collect();
     let options = PoolOptions {
         extra_path: absolute.context("failed to find a folder of --pythonpath")?,
-        imports: args.imports.clone(),
+        imports: args.imports.iter().cloned().chain(own).collect(),
         ..PoolOptions::new(&python, &package, scratch.path().join("pool"))
     };
     let pool = Pool::start(options).map_err(|error| anyhow::anyhow!("failed to {error}"))?;
@@ -137,7 +144,7 @@ pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitCode> {
         };
         totals.add(&decision);
         tell(args, &file.title, &decision);
-        let changed = !decision.contradictions.is_empty();
+        let changed = decision.changes();
         let into = match &args.output {
             Some(folder) => Some(folder.join(format!("{}.yaml", file.title))),
             None => changed.then(|| path.clone()),
@@ -160,8 +167,28 @@ pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitCode> {
 
 fn tell(args: &RepairArgs, title: &str, decision: &Decision) {
     if args.json {
-        println!("{}", json!({"title": title, "repair": decision}));
+        let each = decision.contradictions.iter();
+        let bugs: Vec<_> = each.clone().filter(|it| is_documentation_bug(it)).collect();
+        let unchecked: Vec<_> = each.filter(|it| is_unchecked(it)).collect();
+        println!(
+            "{}",
+            json!({
+                "title": title,
+                "repair": decision,
+                "documentation_bugs": bugs,
+                "not_checked": unchecked,
+            })
+        );
         return;
+    }
+    for added in &decision.learned {
+        println!(
+            "{title}: {}: {} {} added: {}",
+            added.param,
+            added.key,
+            added.values.join(", "),
+            added.evidence
+        );
     }
     for found in &decision.contradictions {
         println!(
@@ -172,8 +199,11 @@ fn tell(args: &RepairArgs, title: &str, decision: &Decision) {
             found.done,
             found.evidence
         );
-        if let Some(source) = found.source.as_ref().filter(|_| found.is_documented()) {
+        let source = found.source.as_deref().unwrap_or_default();
+        if is_documentation_bug(found) {
             println!("  documentation bug: {source}");
+        } else if is_unchecked(found) {
+            println!("  documented and not checked: {source}");
         }
     }
 }
@@ -183,6 +213,7 @@ struct Totals {
     files: usize,
     changed: usize,
     contradictions: usize,
+    learned: usize,
     documented: usize,
     left: usize,
     before: f64,
@@ -192,12 +223,13 @@ struct Totals {
 impl Totals {
     fn add(&mut self, decision: &Decision) {
         self.files += 1;
-        self.changed += usize::from(!decision.contradictions.is_empty());
+        self.changed += usize::from(decision.changes());
+        self.learned += decision.learned.len();
         self.contradictions += decision.contradictions.len();
         let documented = decision
             .contradictions
             .iter()
-            .filter(|it| it.is_documented());
+            .filter(|it| is_documentation_bug(it));
         self.documented += documented.count();
         self.before += decision.before;
         self.after += decision.after;
@@ -206,12 +238,13 @@ impl Totals {
     fn text(&self, package: &str) -> String {
         let mean = |sum: f64| 100.0 * sum / self.files.max(1) as f64;
         format!(
-            "{package}: {} files asked about, {} changed ({} contradictions, {} of them of documentation), \
-             {} left alone; conforming inputs accepted, mean over files: {:.0} % before, {:.0} % after",
+            "{package}: {} files asked about, {} changed ({} contradictions, {} of them documentation bugs; \
+             {} constraints added), {} left alone; conforming inputs accepted, mean over files: {:.0} % before, {:.0} % after",
             self.files,
             self.changed,
             self.contradictions,
             self.documented,
+            self.learned,
             self.left,
             mean(self.before),
             mean(self.after)

@@ -7,20 +7,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::anyhow;
 use fissure_execute::{Batch, Event, Pool};
-use fissure_generate::{GenerateOptions, Generator};
+use fissure_generate::{GenerateOptions, Generator, wishes};
 use fissure_model::{
-    Api, Category, ConcreteInput, Execution, Intent, Mode, Outcome, Signature, Spec, Value,
+    Api, Category, ConcreteInput, Exception, Execution, Intent, Mode, Outcome, Signature, Spec,
+    Value,
 };
 use fissure_solve::Checker;
 use fissure_spec::ExtractedFile;
 
 use super::decide::{Trial, Trials, Violation};
+use super::learn::{Observes, Seen};
 
 /// Inputs of one trial, and how many before the next are drawn by what came of them.
 const INPUTS: usize = 32;
 const STEP: usize = 8;
 /// Inputs that break something.
 const VIOLATING: u64 = 120;
+/// Inputs to learn from that no outcome steered: they show what is refused, too.
+const UNSTEERED: u64 = 64;
+/// Fewer than one accepted input among so many are few.
+const FEW: usize = 8;
 /// Letters of a call or a message in a line of evidence.
 const LETTERS: usize = 160;
 
@@ -36,11 +42,11 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn generator(&self, spec: &Spec, mode: Mode) -> Option<Generator> {
+    fn generator(&self, spec: &Spec, mode: Mode, repair: bool) -> Option<Generator> {
         let options = GenerateOptions {
             mode,
             mutate_ratio: 0.0,
-            repair: false,
+            repair,
             ..GenerateOptions::default()
         };
         Generator::new(spec, Some(&self.signature), options, self.seed).ok()
@@ -48,7 +54,14 @@ impl Asked<'_> {
 
     /// Conforming inputs, steered by their outcomes as a run steers them.
     fn steered(&mut self, spec: &Spec) -> Option<Vec<(ConcreteInput, Execution)>> {
-        let mut made = self.generator(spec, Mode::Conform)?;
+        self.steered_by(spec, false)
+    }
+
+    /// The same; with `words` rejected inputs are changed as their rejection asks, too.
+    fn steered_by(&mut self, spec: &Spec, words: bool) -> Option<Vec<(ConcreteInput, Execution)>> {
+        let mut made = self.generator(spec, Mode::Conform, words)?;
+        let params = spec.params.iter().chain(&spec.layer_params);
+        let names: Vec<&str> = params.map(|param| param.name.as_str()).collect();
         let mut all = Vec::new();
         while all.len() < INPUTS {
             let first = all.len() as u64;
@@ -59,8 +72,12 @@ impl Asked<'_> {
                 return None;
             }
             for (input, execution) in &ran {
+                let asked = match &execution.outcome {
+                    Outcome::Rejected(exception) if words => wishes(&exception.message, &names),
+                    _ => Vec::new(),
+                };
                 let accepted = matches!(execution.outcome, Outcome::Accepted { .. });
-                made.observe(input.number, accepted);
+                made.observe_reason(input.number, accepted, &asked);
             }
             all.extend(ran);
         }
@@ -132,7 +149,7 @@ impl Trials for Asked<'_> {
         let Some(spec) = spec_of(file) else {
             return Vec::new();
         };
-        let Some(mut made) = self.generator(&spec, Mode::Violate) else {
+        let Some(mut made) = self.generator(&spec, Mode::Violate, false) else {
             return Vec::new();
         };
         let mut inputs: Vec<_> = (0..VIOLATING).map(|number| made.generate(number)).collect();
@@ -175,15 +192,66 @@ impl Trials for Asked<'_> {
     }
 }
 
+impl Observes for Asked<'_> {
+    fn observe(&mut self, file: &ExtractedFile, whole: bool) -> Vec<Seen> {
+        let Some(spec) = spec_of(file) else {
+            return Vec::new();
+        };
+        let Some(mut made) = self.generator(&spec, Mode::Conform, false) else {
+            return Vec::new();
+        };
+        // Other numbers than those of the steered inputs.
+        let unsteered = if whole { UNSTEERED } else { UNSTEERED / 2 };
+        let numbers = 1000..1000 + unsteered;
+        let inputs = numbers.map(|number| made.generate(number)).collect();
+        let mut all = self.run(&spec.api, inputs);
+        if whole {
+            all.extend(self.steered(&spec).unwrap_or_default());
+            let accepted = all.iter().filter(|(_, execution)| is_accepted(execution));
+            if accepted.count() * FEW < all.len() {
+                // What is accepted has to be found first; what breaks the file is not learned from.
+                let checker = Checker::new(&spec);
+                let asked = self.steered_by(&spec, true).unwrap_or_default();
+                let conforming = asked.into_iter();
+                all.extend(conforming.filter(|(input, _)| checker.check(input).is_empty()));
+            }
+        }
+        let each = all.into_iter().filter_map(|(input, execution)| {
+            let refused = match &execution.outcome {
+                Outcome::Accepted { .. } => None,
+                Outcome::Rejected(exception) => Some(refusal(&spec.api, &input, exception)),
+                _ => return None,
+            };
+            Some(Seen { input, refused })
+        });
+        each.collect()
+    }
+
+    fn breaks(&self, file: &ExtractedFile, seen: &[Seen]) -> Option<Vec<bool>> {
+        let checker = Checker::new(&spec_of(file)?);
+        let each = seen.iter().map(|one| !checker.check(&one.input).is_empty());
+        Some(each.collect())
+    }
+}
+
+fn is_accepted(execution: &Execution) -> bool {
+    matches!(execution.outcome, Outcome::Accepted { .. })
+}
+
+/// The call with the words of its refusal.
+fn refusal(api: &Api, input: &ConcreteInput, exception: &Exception) -> String {
+    let said = exception.message.lines().next().unwrap_or_default();
+    let call = call_text(api, input);
+    format!("{call}: {}: {}", exception.class, cut(said))
+}
+
 fn count(trial: &mut Trial, api: &Api, input: &ConcreteInput, execution: &Execution) {
     match &execution.outcome {
         Outcome::Accepted { .. } => trial.accepted += 1,
         Outcome::Rejected(exception) => {
-            trial.refused.get_or_insert_with(|| {
-                let said = exception.message.lines().next().unwrap_or_default();
-                let call = call_text(api, input);
-                format!("{call}: {}: {}", exception.class, cut(said))
-            });
+            trial
+                .refused
+                .get_or_insert_with(|| refusal(api, input, exception));
         }
         // What ends a process or never ends is for `fissure fuzz`: no evidence.
         _ => return,

@@ -1,0 +1,150 @@
+"""Values of constraints that a rule of `phrases.py` names with `@`, made from what its pattern matched."""
+
+import re
+
+from fissure_worker.discover import phrases, shapes
+
+
+def dtypes_in(match):
+    found = []
+    for word in re.findall(r"[A-Za-z][\w.\-]*", match.group("list")):
+        word = word.lower().strip("`.")
+        word = re.sub(r"^(?:tf|torch|np|numpy|mx)\.", "", word)
+        value = phrases.DTYPES.get(word)
+        if value and value not in found:
+            found.append(value)
+    return found
+
+
+def lists_in(match):
+    words = re.findall(r"list|tuple|sequence|iterable", match.group(0).lower())
+    return unique(["sequence" if word == "iterable" else word for word in words])
+
+
+def tensors_in(match):
+    words = match.group(0).lower()
+    if "sparse" in words:
+        return ["SparseTensor"]
+    if "ragged" in words:
+        return ["RaggedTensor"]
+    return ["tensor"]
+
+
+def scalar_or_list(match):
+    return ["1"] if "list of" in match.group(0).lower() else ["0"]
+
+
+def at_least(match):
+    return [">=%s" % (match.group("k") or match.group("j"))]
+
+
+def interval(match):
+    text = "%s%s,%s%s" % (match.group("o"), match.group("j"), match.group("k"), match.group("c"))
+    return [re.sub(r"\s+", "", text)]
+
+
+def quoted(match):
+    found = []
+    for one in re.finditer(phrases.WORDS["quoted"], match.group("list")):
+        value = one.group(0).strip("`").strip("'\"\u2018\u2019\u201c\u201d")
+        if value and value not in found and value.lower() not in ("true", "false"):
+            found.append(value)
+    if not all(re.match(r"^[\w\-+./]+( [\w\-+./]+)?$", value) for value in found):
+        return []
+    if len(found) > 1 and all(len(value) == 1 and value.isupper() for value in found):
+        # Letters of a layout, not choices.
+        return []
+    if any(
+        re.sub(r"^(?:tf|torch|np|numpy)\.", "", value.lower()) in phrases.DTYPES
+        or value.lower().strip("s") in phrases.STRUCTURES
+        for value in found
+    ):
+        # Types in quotes are types.
+        return []
+    return found
+
+
+def shape_in(match):
+    value = shapes.shape(match.group("box"))
+    return [] if value is None else [value]
+
+
+def product(match):
+    """`B x P x M`"""
+    words = re.split(r"\s+(?:\*|x|\u00d7|times)\s+", match.group("product"))
+    value = shapes.shape("(%s)" % ", ".join(word.strip("`") for word in words))
+    return [] if value is None else [value]
+
+
+def lengths(match):
+    """`1`, `2` or `4`: lengths of a list."""
+    return unique("[%s]" % one for one in re.findall(r"\d+", match.group("numbers").split("+")[0]))
+
+
+def lengths_of(match):
+    """`(w,), (h, w) or (d, h, w)`: forms of a tuple."""
+    boxes = re.findall(r"\(([^()]*)\)", match.group("boxes"))
+    return unique("[%d]" % len(re.findall(r"\w+", box)) for box in boxes)
+
+
+#: `rank(x)`, `x.ndim`, `x.dim()`
+RANK = re.compile(r"^(?:rank|ndim|tf\.rank)\((\w+)\)$|^(\w+)\.(?:ndim|dim\(\))$")
+
+
+def named_interval(match):
+    """`[-rank(x), rank(x))`, `[0, num_buckets)`"""
+    ends = []
+    for end in (match.group("j"), match.group("k")):
+        end = re.sub(r"\s+", "", end)
+        sign = "-" if end.startswith("-") else ""
+        bare, operator, rest = re.match(r"^-?([^-+]+)([-+]?)(\d*)$", end).groups()
+        rank = RANK.match(bare)
+        if rank:
+            bare = "ndim:&" + (rank.group(1) or rank.group(2))
+        elif re.match(r"^[A-Za-z_]\w*$", bare) and bare != "inf":
+            bare = "&" + bare
+        elif not re.match(r"^(?:\d+\.?\d*|inf)$", bare):
+            return []
+        ends.append(sign + bare + operator + rest)
+    if not any("&" in end for end in ends):
+        return []
+    return ["%s%s,%s%s" % (match.group("o"), ends[0], ends[1], match.group("c"))]
+
+
+def chained(match):
+    """`0 <= p < 1`"""
+    opening = "[" if match.group("o") == "<=" else "("
+    closing = "]" if match.group("c") == "<=" else ")"
+    return ["%s%s,%s%s" % (opening, match.group("j"), match.group("k"), closing)]
+
+
+def numbers(match):
+    if match.groupdict().get("one"):
+        return [match.group("one")]
+    return unique(re.findall(r"-?\d+", match.group("numbers")))
+
+
+MAKERS = {
+    "product": product,
+    "lengths": lengths,
+    "lengths_of": lengths_of,
+    "named_interval": named_interval,
+    "chained": chained,
+    "numbers": numbers,
+    "dtypes": dtypes_in,
+    "lists": lists_in,
+    "tensors": tensors_in,
+    "scalar_or_list": scalar_or_list,
+    "at_least": at_least,
+    "interval": interval,
+    "quoted": quoted,
+    "shape": shape_in,
+}
+
+
+def unique(values):
+    found = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found
