@@ -56,6 +56,8 @@ pub(super) struct Violation {
 pub(super) trait Trials {
     /// Inputs that conform to the file; `None` if there are none.
     fn conforming(&mut self, file: &ExtractedFile) -> Option<Trial>;
+    /// The same, where rejected inputs are also changed as their rejection asks.
+    fn insisting(&mut self, file: &ExtractedFile) -> Option<Trial>;
     /// Inputs that the file without one list allows: those that give the parameter and keep the
     /// list, and those that break it.
     fn without(&mut self, file: &ExtractedFile, param: &str, key: &str) -> Option<[Trial; 2]>;
@@ -243,6 +245,14 @@ fn alternatives(
         let Some(trial) = trial.as_ref().filter(|it| it.accepted == 0 && it.tried > 0) else {
             continue;
         };
+        // Another argument may have been the reason: then it is not this alternative.
+        let mut only = file.clone();
+        set(&mut only, param, key, vec![(*value).clone()]);
+        let tied = tied(&only, key, value);
+        if works(&trials.insisting(&only)) || tied.is_some_and(|it| works(&trials.conforming(&it)))
+        {
+            continue;
+        }
         let refused = trial.refused.as_deref().unwrap_or("refused");
         let evidence = format!("0 of {} accepted: {refused}", trial.tried);
         let gone = vec![(*value).clone()];
@@ -252,6 +262,18 @@ fn alternatives(
         decision.after = now.rate();
     }
     tried.len() + 1
+}
+
+/// The file in which every tensor has the same element type, where that is what is asked about.
+fn tied(only: &ExtractedFile, key: &str, value: &str) -> Option<ExtractedFile> {
+    let mut file = only.clone();
+    let tensors = file.constraints.values_mut();
+    for param in tensors.filter(|it| it.lists.contains_key("tensor_t")) {
+        param
+            .lists
+            .insert("dtype".to_owned(), vec![value.to_owned()]);
+    }
+    (key == "dtype").then_some(file)
 }
 
 /// Writes down a contradiction, in the file too.

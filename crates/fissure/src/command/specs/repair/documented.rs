@@ -43,6 +43,14 @@ const ALSO: [(&str, &[&str]); 8] = [
     ("bool", &["boolean", "bools"]),
 ];
 
+/// The types that everybody thinks of, with the words of families that hold them.
+const COMMON: [(&str, &[&str]); 4] = [
+    ("int32", &["integer", "integral", "numeric"]),
+    ("int64", &["integer", "integral", "numeric"]),
+    ("float32", &["floating", "floating-point", "numeric"]),
+    ("float64", &["floating", "floating-point", "numeric"]),
+];
+
 /// Does the documentation say outright that it is allowed, and does the library always refuse it?
 pub(super) fn is_documentation_bug(found: &Contradiction) -> bool {
     let answer = found.evidence.to_lowercase();
@@ -78,8 +86,8 @@ fn says(key: &str, value: &str, sentence: &str) -> bool {
         "enum" => has_words(sentence, &value),
         "dtype" => {
             let name = value.rsplit('.').next().unwrap_or(&value);
-            let also = ALSO.iter().find(|(of, _)| *of == name);
-            let mut names = also.map_or(&[][..], |(_, names)| names).iter();
+            let also = ALSO.iter().chain(&COMMON).filter(|(of, _)| *of == name);
+            let mut names = also.flat_map(|(_, names)| names.iter());
             let exact = name.ends_with(|letter: char| letter.is_ascii_digit()) || name == "bool";
             exact && (has_words(sentence, name) || names.any(|name| has_words(sentence, name)))
         }
@@ -160,6 +168,10 @@ mod tests {
             said,
             answer
         )));
+        let said = "documentation: Numeric `Tensor`.";
+        assert!(is_documentation_bug(&found(
+            "dtype", "tf.int32", "dropped", said, answer
+        )));
         let said = "documentation: Must be in the range [0, 1].";
         assert!(is_unchecked(&found(
             "range", "[0,1]", "marked", said, "f(7)"
@@ -182,7 +194,8 @@ mod tests {
         assert!(!is_unchecked(&found(
             "range", "[0,inf)", "marked", said, "f(-1)"
         )));
-        let said = "documentation: A float tensor.";
+        // Of a family only the common types are meant for sure.
+        let said = "documentation: A floating-point tensor.";
         assert!(!is_documentation_bug(&found(
             "dtype",
             "torch.float16",

@@ -125,6 +125,18 @@ impl Trials for Asked<'_> {
         (trial.tried > 0).then_some(trial)
     }
 
+    fn insisting(&mut self, file: &ExtractedFile) -> Option<Trial> {
+        let spec = spec_of(file)?;
+        let checker = Checker::new(&spec);
+        let mut trial = Trial::default();
+        for (input, execution) in self.steered_by(&spec, true)? {
+            if checker.check(&input).is_empty() {
+                count(&mut trial, &spec.api, &input, &execution);
+            }
+        }
+        Some(trial)
+    }
+
     fn without(&mut self, file: &ExtractedFile, param: &str, key: &str) -> Option<[Trial; 2]> {
         let checker = Checker::new(&spec_of(file)?);
         let mut other = file.clone();
