@@ -265,3 +265,95 @@ fn a_choice_that_the_library_refuses_is_dropped_from_its_file_and_a_right_file_s
     let after = std::fs::read_to_string(context.path("right/mine.pick.yaml")).unwrap();
     assert_eq!(before, after);
 }
+
+/// One function per style of documentation. The first promises a choice that it refuses and does not
+/// say that it refuses a flag; the others keep what they say.
+const DOCUMENTED: &str = r#"
+def _look_up(mode):
+    return {"a": 1, "b": 2}[mode]
+
+
+def _checked(flag):
+    if flag:
+        raise ValueError("not yet")
+    return 0
+
+
+def google(mode, flag=False):
+    """Google's style.
+
+    Args:
+        mode (str): one of 'a', 'b' or 'c'.
+        flag (bool): Whether it is done.
+    """
+    return _look_up(mode) + _checked(flag)
+
+
+def numpy_style(mode):
+    """NumPy's style.
+
+    Parameters
+    ----------
+    mode : {'a', 'b'}
+        How.
+    """
+    return _look_up(mode)
+
+
+def rest(mode):
+    """Sphinx's style.
+
+    :param mode: one of 'a' or 'b'
+    :type mode: str
+    """
+    return _look_up(mode)
+
+
+def torch_style(mode="a"):
+    """torch_style(mode='a') -> int
+
+    Args:
+        mode (str, optional): ``'a'`` | ``'b'``. Default: ``'a'``
+    """
+    return _look_up(mode)
+"#;
+
+#[test]
+fn a_planted_documentation_bug_is_told_and_what_the_library_shows_is_added() {
+    let context = TestContext::new();
+    context.write("mine.py", DOCUMENTED);
+    // The package is in the folder that the command runs in.
+    let mut command = context.command();
+    let ran = run(command.args(["specs", "extract", "mine", "--out", "specs"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for name in ["google", "numpy_style", "rest", "torch_style"] {
+        let text = std::fs::read_to_string(context.path(&format!("specs/mine.{name}.yaml")));
+        let text = text.unwrap();
+        assert!(text.contains("enum: [a, b"), "{text}");
+    }
+    let mut command = context.command();
+    let ran = run(command.args(["specs", "repair", "specs"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.stdout.contains("mine.google: mode: enum c dropped"),
+        "{ran:?}"
+    );
+    assert!(
+        ran.stdout.contains("mine.google: flag: enum False added"),
+        "{ran:?}"
+    );
+    assert_eq!(
+        ran.stdout.matches("documentation bug: ").count(),
+        1,
+        "{ran:?}"
+    );
+    // Another extraction keeps what was repaired, with its evidence.
+    let mut command = context.command();
+    let ran = run(command.args(["specs", "extract", "mine", "--out", "specs", "--update"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let text = std::fs::read_to_string(context.path("specs/mine.google.yaml")).unwrap();
+    assert!(
+        text.contains("enum: [a, b]") && text.contains("added enum False"),
+        "{text}"
+    );
+}

@@ -4,7 +4,7 @@
 //! where inputs that break it are accepted far more often than those that keep it. What is broken and
 //! accepted alone is only marked: much of Python takes what it never looks at. What is left is marked in the file and, where documentation said it, a bug of that.
 
-use fissure_spec::{CONSTRAINT_KEYS, ExtractedFile};
+use fissure_spec::{CONSTRAINT_KEYS, ExtractedFile, ExtractedParam};
 use serde::Serialize;
 
 use super::learn::{Learned, Observes, learn};
@@ -213,10 +213,46 @@ fn add_learned(
     match trials.conforming(file) {
         Some(now) if now.rate() + LUCK >= decision.after => {
             decision.after = now.rate();
+            for one in &learned {
+                decision.contradictions.extend(refuted(&before, one));
+            }
             decision.learned = learned;
         }
         _ => *file = before,
     }
+}
+
+/// Alternatives that the file listed and that what was learned leaves out.
+fn refuted(before: &ExtractedFile, learned: &Learned) -> Vec<Contradiction> {
+    let Some(param) = before.constraints.get(&learned.param) else {
+        return Vec::new();
+    };
+    let listed = param.lists.get(&learned.key).into_iter().flatten();
+    if !listed.clone().any(|value| learned.values.contains(value)) {
+        // Another notation, not fewer of the same.
+        return Vec::new();
+    }
+    let gone = listed.filter(|value| !learned.values.contains(value));
+    gone.map(|value| Contradiction {
+        param: learned.param.clone(),
+        key: learned.key.clone(),
+        values: vec![value.clone()],
+        done: "dropped",
+        evidence: learned.evidence.clone(),
+        source: source_of(param, &learned.key, std::slice::from_ref(value)),
+        often: true,
+    })
+    .collect()
+}
+
+/// What the evidence names as the source of one of the values.
+fn source_of(param: &ExtractedParam, key: &str, values: &[String]) -> Option<String> {
+    param.evidence.iter().find_map(|line| {
+        let mut parts = line.splitn(3, " | ");
+        let (of, value) = parts.next()?.split_once(' ')?;
+        let said = parts.nth(1)?;
+        (of == key && values.iter().any(|it| it == value)).then(|| said.to_owned())
+    })
 }
 
 /// Drops alternatives with which nothing is accepted; gives the number of trials.
@@ -289,12 +325,7 @@ fn note(
     let Some(entry) = file.constraints.get_mut(param) else {
         return;
     };
-    let source = entry.evidence.iter().find_map(|line| {
-        let mut parts = line.splitn(3, " | ");
-        let (of, value) = parts.next()?.split_once(' ')?;
-        let said = parts.nth(1)?;
-        (of == key && values.iter().any(|it| it == value)).then(|| said.to_owned())
-    });
+    let source = source_of(entry, key, &values);
     if done == "dropped" {
         if let Some(list) = entry.lists.get_mut(key) {
             list.retain(|value| !values.contains(value));
