@@ -12,7 +12,7 @@ Everything here starts the program `fissure`, which came with this package; see 
 from fissure._program import FissureError, find_program
 from fissure._references import reference, reference_of
 from fissure._results import Finding, Result
-from fissure._run import fuzz, scan
+from fissure._run import fuzz, scan, still_failing
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "reference_of",
     "scan",
     "start_fuzz",
+    "still_failing",
 ]
 
 

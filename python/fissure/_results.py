@@ -71,6 +71,8 @@ class Result:
     def __init__(self, report, folder):
         self.folder = folder
         self.report = report
+        # Findings of an earlier run that still fail.
+        self.again = False
         self.info = report["info"]
         self.totals = report["totals"]
         everything = [Finding(data, folder) for data in report["findings"]]
@@ -90,6 +92,8 @@ class Result:
         number = len(self.findings)
         found = "no finding" if not number else "%d finding%s" % (number, "s"[: number > 1])
         what = "runs of the program" if self.info["kind"] == "scan" else "inputs"
+        if self.again:
+            return "%s of an earlier run still there, %s" % (found, self.folder)
         return "%s in %d %s, %s" % (found, self.totals["inputs"], what, self.folder)
 
     def __str__(self):

@@ -79,5 +79,23 @@ def scan(target, max_time=None, output=None, python=None, arguments=(), options=
     return _read(output)
 
 
+def still_failing(folder, python=None):
+    """The run in a folder with those of its findings that fail when they are run again; None where
+    there is no run, or nothing of it fails any more."""
+    if not os.path.isdir(os.path.join(folder, "findings")):
+        return None
+    command = ["replay", folder, "--json", "--python", python or sys.executable]
+    try:
+        replayed = json.loads(_program.run(command))
+        result = _read(folder)
+    except _program.FissureError:
+        # A folder of another version, or of a run that was interrupted: it is run anew.
+        return None
+    failing = {one["id"] for one in replayed if one["status"] == "still-fails"}
+    result.findings = [finding for finding in result.findings if finding.id in failing]
+    result.again = True
+    return result if result.findings else None
+
+
 def _read(folder):
     return Result(json.loads(_program.run(["report", folder, "--format", "json"])), folder)

@@ -10,7 +10,8 @@
 
 The library runs in processes that Fissure watches: a crash in native code fails one test, not the
 session. Runs are kept below `.fissure/`, one folder for each test, so that workers of pytest-xdist
-do not meet.
+do not meet. What an earlier session found there is tried first: a failure that is still there fails
+the test at once.
 """
 
 import hashlib
@@ -80,10 +81,21 @@ def _fuzz(item, function, **settings):
     chosen.update((name, value) for name, value in settings.items() if value is not None)
     name = function if isinstance(function, str) else getattr(function, "__qualname__", function)
     folder = _folder(item, name)
-    # A run is written anew; what an earlier one found is found again by the same seed.
+    known = fissure.still_failing(folder, python=chosen.get("python"))
+    if known:
+        return known
     shutil.rmtree(folder, ignore_errors=True)
-    os.makedirs(os.path.dirname(folder), exist_ok=True)
+    _database(os.path.dirname(folder))
     return fissure.fuzz(function, output=folder, **chosen)
+
+
+def _database(base):
+    """The folder of all runs; what is in it is of this machine, and nothing for a repository."""
+    os.makedirs(base, exist_ok=True)
+    ignore = os.path.join(base, ".gitignore")
+    if not os.path.exists(ignore):
+        with open(ignore, "w", encoding="utf-8") as file:
+            file.write("*\n")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use fissure_model::{Api, ConcreteInput, Execution, OutcomeKind};
+use fissure_model::{Api, ConcreteInput, Execution, Mode, OutcomeKind};
 use fissure_triage::Records;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ struct InputFile<'a> {
 
 impl Keeper {
     pub(crate) fn open(dir: &Path, api: &Api, options: &RunOptions) -> Result<Self, StoreError> {
-        let records = Records::open(dir, &config(api, options)).map_err(at(dir))?;
+        let records = Records::open(dir, &config(dir, api, options)).map_err(at(dir))?;
         Ok(Keeper {
             dir: dir.to_owned(),
             records,
@@ -72,10 +72,13 @@ impl Keeper {
             let text = serde_json::to_string(&InputFile { api, input })
                 .expect("an input is plain data and always serialises");
             input_path = Some(self.write("inputs", input.number, "json", &text)?);
-            if self.scripts {
-                let script = fissure_triage::script_for_input(api, input);
-                script_path = Some(self.write("scripts", input.number, "py", &script)?);
-            }
+        }
+        if self.scripts {
+            let script = fissure_triage::script_for_input(api, input);
+            let path = self.write("scripts", input.number, "py", &script)?;
+            // A record names a file from which the input can be had.
+            input_path.get_or_insert_with(|| path.clone());
+            script_path = Some(path);
         }
         self.records
             .input(
@@ -123,11 +126,18 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
 }
 
 /// The settings under DocTer's names.
-fn config(api: &Api, options: &RunOptions) -> serde_json::Map<String, serde_json::Value> {
+fn config(
+    dir: &Path,
+    api: &Api,
+    options: &RunOptions,
+) -> serde_json::Map<String, serde_json::Value> {
     let generate = &options.generate;
     let serde_json::Value::Object(config) = serde_json::json!({
         "target": api.title,
+        "workdir": dir,
         "mode": generate.mode.to_string(),
+        "obey": generate.mode == Mode::Conform,
+        "ignore": generate.mode == Mode::Ignore,
         "fuzz_optional_p": generate.optional_ratio,
         "mutate_p": generate.mutate_ratio,
         "guided_mutate": generate.guided_mutation,
@@ -174,5 +184,41 @@ mod tests {
         }
         let files = fs::read_dir(dir.path().join("inputs")).unwrap().count();
         assert_eq!(files as u64, FILES);
+    }
+
+    #[test]
+    fn scripts_alone_are_kept_for_every_input_and_named_in_every_record() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper {
+            dir: dir.path().to_owned(),
+            records: Records::open(dir.path(), &serde_json::Map::new()).unwrap(),
+            save: false,
+            scripts: true,
+            kept: 0,
+        };
+        let outcomes = [Outcome::Accepted { nan: false }, Outcome::Timeout];
+        for (number, outcome) in (0..).zip(outcomes) {
+            let input = ConcreteInput {
+                number,
+                arguments: Vec::new(),
+                layer_arguments: None,
+                intent: Intent::Conform,
+                mutations: Vec::new(),
+            };
+            let execution = Execution::new(number, outcome, Duration::ZERO);
+            keeper.keep(&Api::default(), &input, &execution).unwrap();
+        }
+        keeper.flush().unwrap();
+        let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+        assert_eq!(
+            read("script_record"),
+            "scripts/000000.py, 0\nscripts/000001.py, 1\n"
+        );
+        assert_eq!(
+            read("gen_order"),
+            "scripts/000000.py, 0\ninputs/000001.json, 1\n"
+        );
+        assert_eq!(read("failure_script_record"), "scripts/000001.py, 1\n");
+        assert!(dir.path().join("scripts/000000.py").is_file());
     }
 }

@@ -91,7 +91,7 @@ pub fn can_make(
     requirement: &Requirement,
 ) -> Result<Plan, EnvironmentError> {
     let (base, _) = interpreter::base_for(surroundings, requirement, None)?;
-    make::check_disk(&Store::new(surroundings), requirement)?;
+    make::check_disk(surroundings, &Store::new(surroundings), requirement)?;
     let installer = if let Some(version) = uv_version(surroundings) {
         version
     } else if interpreter::interpreters(surroundings, "uv").any(|one| one.probe.has_pip) {

@@ -63,6 +63,42 @@ pub(crate) fn variables_for_uv(surroundings: &Surroundings) -> BTreeMap<&'static
     variables
 }
 
+/// Whether the user has configured an index, or a backend of uv, that has torch without CUDA.
+pub(crate) fn is_cpu_only(surroundings: &Surroundings) -> bool {
+    let is_cpu = |address: &str| address.trim_end_matches('/').ends_with("/cpu");
+    let backend = surroundings.variable("UV_TORCH_BACKEND");
+    let told = [
+        "UV_DEFAULT_INDEX",
+        "UV_INDEX_URL",
+        "UV_INDEX",
+        "UV_EXTRA_INDEX_URL",
+    ];
+    let variables = told
+        .iter()
+        .filter_map(|name| surroundings.variable(name)?.to_str())
+        .any(|value| value.split_whitespace().any(is_cpu));
+    let pip = pip_configuration(surroundings);
+    let of_pip = ["index-url", "extra-index-url"]
+        .iter()
+        .filter_map(|name| pip.get(*name))
+        .any(|value| value.split_whitespace().any(is_cpu));
+    let of_uv = uv_files(surroundings).iter().any(|text| {
+        text.lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with('#'))
+            .any(|line| line.split('"').any(|part| is_cpu(part)) || is_cpu_backend(line))
+    });
+    backend.is_some_and(|name| name == "cpu") || variables || of_pip || of_uv
+}
+
+/// `torch-backend = "cpu"` of uv's configuration.
+fn is_cpu_backend(line: &str) -> bool {
+    let Some((key, value)) = line.split_once('=') else {
+        return false;
+    };
+    key.trim() == "torch-backend" && value.trim().trim_matches('"') == "cpu"
+}
+
 /// pip's settings as it would read them: files from the general to the particular, then variables.
 fn pip_configuration(surroundings: &Surroundings) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
@@ -101,6 +137,14 @@ fn pip_files(surroundings: &Surroundings) -> Vec<PathBuf> {
 }
 
 fn uv_files_name_an_index(surroundings: &Surroundings) -> bool {
+    uv_files(surroundings).iter().any(|text| {
+        text.lines()
+            .any(|line| !line.trim_start().starts_with('#') && line.contains("index"))
+    })
+}
+
+/// The texts of uv's configuration files.
+fn uv_files(surroundings: &Surroundings) -> Vec<String> {
     let mut files: Vec<PathBuf> = vec!["/etc/uv/uv.toml".into()];
     files.extend(surroundings.variable("UV_CONFIG_FILE").map(PathBuf::from));
     if let Some(home) = &surroundings.home {
@@ -109,10 +153,7 @@ fn uv_files_name_an_index(surroundings: &Surroundings) -> bool {
     files
         .iter()
         .filter_map(|path| fs::read_to_string(path).ok())
-        .any(|text| {
-            text.lines()
-                .any(|line| !line.trim_start().starts_with('#') && line.contains("index"))
-        })
+        .collect()
 }
 
 fn configuration_folder(surroundings: &Surroundings, home: &Path) -> PathBuf {
@@ -228,5 +269,20 @@ mod tests {
         assert!(variables_for_uv(&with(&[("PIP_NO_INDEX", "0")])).is_empty());
         let variables = variables_for_uv(&with(&[("PIP_NO_INDEX", "yes")]));
         assert_eq!(variables["UV_NO_INDEX"], "yes");
+    }
+
+    #[test]
+    fn an_index_without_cuda_is_known_by_its_address() {
+        let cpu = "https://wheels.example/whl/cpu";
+        let told = |name: &str, value: &str| is_cpu_only(&with(&[(name, value)]));
+        assert!(told("PIP_EXTRA_INDEX_URL", cpu));
+        assert!(told(
+            "UV_INDEX",
+            &format!("https://other.example/simple {cpu}/")
+        ));
+        assert!(told("UV_TORCH_BACKEND", "cpu"));
+        assert!(!told("UV_TORCH_BACKEND", "auto"));
+        assert!(!told("PIP_INDEX_URL", "https://cpu.example/simple"));
+        assert!(is_cpu_backend("torch-backend = \"cpu\""));
     }
 }

@@ -5,6 +5,7 @@
 //! environments of Fissure's own in the user's cache folder, and installers see only the package
 //! index that the user configured.
 
+mod beside;
 mod check;
 mod error;
 mod failure;
@@ -27,15 +28,16 @@ mod surroundings;
 mod users;
 mod uv_tool;
 
+pub use beside::packages_beside;
 pub use check::{Plan, can_make, try_import, uv_version};
 pub use error::EnvironmentError;
 pub use installer::install_hint;
 pub use interpreter::{Interpreter, active, interpreters};
 pub use library::{
-    COMPATIBILITY, Compatibility, DEFAULT_TORCH, bytes_on_disk, compatible_lines,
-    default_requirement, known_packages, package_of,
+    COMPATIBILITY, Compatibility, DEFAULT_TORCH, bytes_on_disk, bytes_to_download,
+    compatible_lines, default_requirement, known_packages, package_of,
 };
-pub use make::make;
+pub use make::{make, make_with};
 pub use managed::{Managed, Record, Store, size_of};
 pub use probe::{Probe, probe};
 pub use progress::Progress;

@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use pep440_rs::Version;
 
-use crate::Requirement;
+use crate::{Requirement, Surroundings, index};
 
 /// What a managed environment holds when nothing names a version: the release that Fissure's own
 /// tests run against. A moving "newest" would make two users' first runs differ.
@@ -262,16 +262,32 @@ pub(crate) fn wheels_text(requirement: &str) -> String {
 }
 
 /// About how many bytes an environment for this requirement takes on this machine, if it is known.
-pub fn bytes_on_disk(requirement: &Requirement) -> Option<u64> {
+pub fn bytes_on_disk(surroundings: &Surroundings, requirement: &Requirement) -> Option<u64> {
     let line = compatible_lines(requirement).first().copied()?;
-    // Elsewhere than on Linux x86-64 the wheels of torch come without the CUDA libraries.
-    let small_wheels = !cfg!(all(target_os = "linux", target_arch = "x86_64"));
-    let megabytes = if small_wheels && line.distribution == "torch" {
+    let megabytes = if line.has_small_wheels(surroundings) {
         line.megabytes.min(1200)
     } else {
         line.megabytes
     };
     Some(megabytes * 1_000_000)
+}
+
+/// About how many bytes are fetched for it: wheels of torch with CUDA are packed to four sevenths,
+/// those of machine code for the processor alone to a third.
+pub fn bytes_to_download(surroundings: &Surroundings, requirement: &Requirement) -> Option<u64> {
+    let line = compatible_lines(requirement).first().copied()?;
+    let bytes = bytes_on_disk(surroundings, requirement)?;
+    let with_cuda = line.distribution == "torch" && !line.has_small_wheels(surroundings);
+    Some(if with_cuda { bytes / 7 * 4 } else { bytes / 3 })
+}
+
+impl Compatibility {
+    /// Elsewhere than on Linux x86-64, and from an index for processors only, the wheels of torch
+    /// come without the CUDA libraries.
+    fn has_small_wheels(&self, surroundings: &Surroundings) -> bool {
+        let elsewhere = !cfg!(all(target_os = "linux", target_arch = "x86_64"));
+        self.distribution == "torch" && (elsewhere || index::is_cpu_only(surroundings))
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
 use pep440_rs::Version;
 
 use crate::{
-    EnvironmentError, Managed, Progress, Requirement, Store, Surroundings,
+    EnvironmentError, Managed, Progress, Requirement, Store, Surroundings, beside,
     check::try_parts,
     failure::Failure,
     installer::{self, Installer, Work},
@@ -33,12 +33,23 @@ pub fn make(
     python: Option<&Path>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Managed, EnvironmentError> {
+    make_with(surroundings, requirement, &[], python, progress)
+}
+
+/// The same with packages of the user's beside the library ([`crate::packages_beside`]).
+pub fn make_with(
+    surroundings: &Surroundings,
+    requirement: &Requirement,
+    beside: &[String],
+    python: Option<&Path>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Managed, EnvironmentError> {
     let (base, line) = interpreter::base_for(surroundings, requirement, python)?;
     let store = Store::new(surroundings);
     if let Some(version) = requirement.pinned()
         && let Some(whole) = whole(
             surroundings,
-            &store.get(&name_of(requirement, version, &base)),
+            &store.get(&name_of(requirement, version, &base, beside)),
         )
     {
         return Ok(whole);
@@ -76,11 +87,13 @@ pub fn make(
             .flat_map(|line| line.companions)
             .map(|&text| text.to_owned()),
     );
+    packages.extend_from_slice(beside);
 
     let build = Build {
         store: &store,
         work,
-        name: name_of(requirement, &version, &base),
+        name: name_of(requirement, &version, &base, beside),
+        beside,
         exact,
         packages,
         base: &base,
@@ -139,17 +152,31 @@ fn newest(
     }
 }
 
-fn name_of(requirement: &Requirement, version: &Version, base: &Interpreter) -> String {
+fn name_of(
+    requirement: &Requirement,
+    version: &Version,
+    base: &Interpreter,
+    beside: &[String],
+) -> String {
     let (major, minor) = base
         .probe
         .python_minor()
         .expect("a base interpreter was found new enough by its version");
-    format!("{}-{version}-py{major}.{minor}", requirement.distribution)
+    let beside = beside::name_part(beside);
+    format!(
+        "{}-{version}-py{major}.{minor}{beside}",
+        requirement.distribution
+    )
 }
 
-pub(crate) fn check_disk(store: &Store, requirement: &Requirement) -> Result<(), EnvironmentError> {
+pub(crate) fn check_disk(
+    surroundings: &Surroundings,
+    store: &Store,
+    requirement: &Requirement,
+) -> Result<(), EnvironmentError> {
     // A seventh more: byte code, and what is unpacked before it is linked.
-    let needed = library::bytes_on_disk(requirement).map_or(UNKNOWN_NEEDS, |bytes| bytes / 7 * 8);
+    let needed = library::bytes_on_disk(surroundings, requirement)
+        .map_or(UNKNOWN_NEEDS, |bytes| bytes / 7 * 8);
     let folder = store.folder();
     let free = machine::free_disk(folder)
         .map_err(EnvironmentError::io("ask the free space of", folder))?;
@@ -168,6 +195,7 @@ struct Build<'a> {
     store: &'a Store,
     work: Work<'a>,
     name: String,
+    beside: &'a [String],
     exact: Requirement,
     packages: Vec<String>,
     base: &'a Interpreter,
@@ -198,7 +226,8 @@ impl Build<'_> {
             folder: self.folder(),
             python: self.base.python.clone(),
             python_version: self.base.probe.python_version.clone(),
-            bytes: library::bytes_on_disk(&self.exact),
+            bytes: library::bytes_on_disk(self.work.surroundings, &self.exact),
+            download: library::bytes_to_download(self.work.surroundings, &self.exact),
         });
         let started = Instant::now();
         let built = self
@@ -221,6 +250,7 @@ impl Build<'_> {
             name: name.clone(),
             requirement: requirement.to_string(),
             distribution: self.exact.distribution.clone(),
+            beside: self.beside.to_vec(),
             version: self
                 .exact
                 .pinned()
@@ -247,7 +277,7 @@ impl Build<'_> {
     fn check_disk(&self) -> Result<(), EnvironmentError> {
         // What an earlier, unfinished build left behind goes away first.
         self.store.clear(&self.name)?;
-        check_disk(self.store, &self.exact)
+        check_disk(self.work.surroundings, self.store, &self.exact)
     }
 
     /// Tries the installers in order; answers which one did it.

@@ -27,6 +27,9 @@ pub struct Record {
     pub requirement: String,
     pub distribution: String,
     pub version: String,
+    /// What the user wanted beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<String>,
     pub python_version: String,
     /// `uv 0.9.1` or `pip`.
     pub installer: String,
@@ -252,6 +255,7 @@ mod tests {
             requirement: "torch==2.9.1".to_owned(),
             distribution: "torch".to_owned(),
             version: "2.9.1".to_owned(),
+            beside: Vec::new(),
             python_version: "3.11.7".to_owned(),
             installer: "pip".to_owned(),
             bytes: 1,

@@ -14,6 +14,8 @@ pub enum Progress {
         python_version: String,
         /// About how much disk it will take, if that is known.
         bytes: Option<u64>,
+        /// About how much is fetched for it, if nothing of it is in the installer's cache.
+        download: Option<u64>,
     },
     /// A new step begins: `creating the environment`, `attempt 2 of 4`.
     Step(String),

@@ -11,7 +11,7 @@ use pep440_rs::Version;
 use crate::{
     EnvironmentError, Managed, Probe, Progress, Requirement, Store, Surroundings,
     interpreter::{self, Interpreter},
-    library, make, probe,
+    library, make_with, probe,
 };
 
 /// What the user asked for.
@@ -23,6 +23,8 @@ pub struct Wanted {
     pub python: Option<PathBuf>,
     /// `--env`.
     pub requirement: Option<Requirement>,
+    /// `--with`: what a managed environment must have beside the library.
+    pub beside: Vec<String>,
     /// `--offline`: never make an environment.
     pub offline: bool,
 }
@@ -58,6 +60,13 @@ pub fn resolve(
         return search.named(python, "--python");
     }
     let mut looked = Vec::new();
+    // Nothing is installed into what is the user's own.
+    if !wanted.beside.is_empty() {
+        return match search.managed(&mut looked)? {
+            Some(choice) => Ok(choice),
+            None => search.make(&looked, progress),
+        };
+    }
     if let Some(python) = surroundings.variable("FISSURE_PYTHON") {
         let choice = search.named(Path::new(python), "FISSURE_PYTHON");
         match choice {
@@ -211,8 +220,13 @@ impl Search<'_> {
                     }
                     None => provides.contains(&record.distribution),
                 };
+                let has_all = self
+                    .wanted
+                    .beside
+                    .iter()
+                    .all(|one| record.beside.contains(one));
                 let version = record.version.clone();
-                fits.then_some((managed, version))
+                (fits && has_all).then_some((managed, version))
             })
             .collect();
         fitting.sort_by_cached_key(|(managed, version)| {
@@ -220,7 +234,16 @@ impl Search<'_> {
                 && default
                     .as_ref()
                     .is_some_and(|default| default.allows(version));
-            Reverse((tested, Version::from_str(version).ok(), managed.last_used))
+            let bare = managed
+                .record
+                .as_ref()
+                .is_some_and(|record| record.beside.is_empty());
+            Reverse((
+                tested,
+                Version::from_str(version).ok(),
+                bare,
+                managed.last_used,
+            ))
         });
         for (managed, _) in fitting {
             match self.check(&managed.python()) {
@@ -257,7 +280,8 @@ impl Search<'_> {
                 requirement: requirement.to_string(),
             });
         }
-        let managed = make(self.surroundings, &requirement, None, progress)?;
+        let beside = &self.wanted.beside;
+        let managed = make_with(self.surroundings, &requirement, beside, None, progress)?;
         let python = managed.python();
         match self.check(&python) {
             Ok(probe) => {

@@ -158,6 +158,7 @@ fn record(installer: &Installer, interpreter: &Interpreter, folder: &Path, secon
         requirement: NAME.to_owned(),
         distribution: NAME.to_owned(),
         version: version.trim_start_matches("uv ").to_owned(),
+        beside: Vec::new(),
         python_version: interpreter.probe.python_version.clone(),
         installer: Installer::Pip.describe(),
         bytes: managed::size_of(folder),

@@ -14,7 +14,7 @@ use fissure_model::Finding;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::human_duration;
-use crate::words::printable;
+use crate::words::{first_word_painted, printable};
 
 /// How often a run that is not watched in a terminal says where it is.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
@@ -41,6 +41,7 @@ pub enum Style {
 pub struct Progress {
     style: Style,
     verbose: bool,
+    colored: bool,
     bar: Option<ProgressBar>,
     started: Instant,
     last_plain: Instant,
@@ -67,6 +68,7 @@ impl Progress {
         Progress {
             style,
             verbose,
+            colored: false,
             bar,
             started: Instant::now(),
             last_plain: Instant::now(),
@@ -77,6 +79,11 @@ impl Progress {
             findings: 0,
             notes: 0,
         }
+    }
+
+    /// With the first word of a line in colour where it matters.
+    pub fn colored(self, colored: bool) -> Self {
+        Progress { colored, ..self }
     }
 
     pub fn observe(&mut self, event: RunEvent<'_>) {
@@ -213,6 +220,10 @@ impl Progress {
             return;
         }
         let text = printable(text);
+        let text = match self.colored {
+            true => first_word_painted(&text),
+            false => text,
+        };
         match &self.bar {
             Some(bar) => bar.println(text),
             None => eprintln!("{text}"),

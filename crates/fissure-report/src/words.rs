@@ -134,6 +134,19 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// The text with its first word in colour, where that word says what the line is.
+pub fn first_word_painted(text: &str) -> Cow<'_, str> {
+    let end = text.find([' ', '\n']).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let color = match word {
+        "FOUND" | "error:" => "1;31",
+        "warning:" => "33",
+        "note" | "note:" => "36",
+        _ => return Cow::Borrowed(text),
+    };
+    Cow::Owned(format!("\u{1b}[{color}m{word}\u{1b}[0m{rest}"))
+}
+
 /// `1 input`, `10,500 inputs`.
 pub fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -29,6 +29,13 @@
     return [make("p", {}, button), result];
   };
 
+  let ended = false;
+  let open = false;
+  const connected = () => {
+    if (!open) return;
+    $("connection").textContent = ended ? "the run has ended" : "live";
+    if (ended) delete $("connection").dataset.live; else $("connection").dataset.live = "";
+  };
   let seen = null;
   let findingsChanged = true;
   const fill = async () => {
@@ -39,6 +46,9 @@
     $("tables").innerHTML = parts.tables;
     $("state").textContent = parts.state;
     $("state").dataset.state = parts.state;
+    // Nothing is live any more when the run has ended.
+    ended = parts.state !== "not finished";
+    connected();
     page.setApis(await get("api/apis"));
     if (!findingsChanged) return;
     findingsChanged = false;
@@ -68,12 +78,12 @@
   };
 
   const events = new EventSource(address("api/events"));
-  events.addEventListener("open", () => { $("connection").textContent = "live"; $("connection").dataset.live = ""; seen = null; });
+  events.addEventListener("open", () => { open = true; connected(); seen = null; });
   events.addEventListener("change", (event) => {
     const now = JSON.parse(event.data);
     findingsChanged ||= seen === null || seen.findings !== now.findings || seen.generation !== now.generation;
     seen = now;
     refresh();
   });
-  events.addEventListener("error", () => { $("connection").textContent = "the server is gone: trying again"; delete $("connection").dataset.live; });
+  events.addEventListener("error", () => { open = false; $("connection").textContent = "the server is gone: trying again"; delete $("connection").dataset.live; });
 })();

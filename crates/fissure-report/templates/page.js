@@ -100,6 +100,8 @@ const page = (() => {
   const table = (heads, rows) => make("div", { class: "scroll" }, make("table", {},
     make("thead", {}, make("tr", {}, ...heads.map(([name, n]) => make("th", { class: n ? "n" : null }, name)))),
     make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell, at) => make("td", { class: heads[at][1] ? "n" : null }, cell)))))));
+  const shortNumber = (text) => { const value = Number(text); return text === "" || !Number.isFinite(value) ? text : String(Number(value.toPrecision(5))); };
+  const valuesOf = (argument) => make("div", { class: "values" }, ...argument.values.map((text) => make("code", { title: text }, shortNumber(text))));
   const matters = (argument) => argument.matters === null ? "" : argument.matters ? "yes" : "no";
 
   const body = (finding, detail) => {
@@ -111,8 +113,9 @@ const page = (() => {
     if (detail.arguments.length) {
       // Where nothing was changed alone, nothing is said of it.
       const tried = detail.arguments.some((one) => one.matters !== null);
-      out.append(part("Input", table([["argument"], ["value"], ...(tried ? [["matters"], ["changed alone"]] : [])],
-        detail.arguments.map((one) => [make("code", {}, one.name), make("code", {}, one.value), ...(tried ? [matters(one), one.tried] : [])]))));
+      const numbers = detail.arguments.some((one) => one.values.length);
+      out.append(part("Input", table([["argument"], ["value"], ...(tried ? [["matters"], ["changed alone"]] : []), ...(numbers ? [["in words"], ["first values"]] : [])],
+        detail.arguments.map((one) => [make("code", {}, one.name), make("code", {}, one.value), ...(tried ? [matters(one), one.tried] : []), ...(numbers ? [one.tried, valuesOf(one)] : [])]))));
     }
     const facts = [...detail.explanation];
     if (finding.also_through.length) facts.push("The same through " + finding.also_through.join(", ") + ".");
@@ -139,17 +142,39 @@ const page = (() => {
   const rowOf = (finding, fresh) => {
     const node = make("details", { class: "finding" + (fresh ? " new" : ""), id: "finding-" + finding.id, "data-id": finding.id },
       make("summary", {},
-        make("span", { class: "badge " + finding.kind }, finding.kind.replaceAll("-", " ")),
+        make("span", { class: "badge " + finding.kind + " " + finding.badge }, finding.badge.replaceAll("-", " ")),
         make("span", { class: "name" }, finding.title),
-        make("span", { class: "muted" }, [finding.note ? "note" : "", finding.flaky ? "flaky" : ""].filter(Boolean).join(" · ")),
-        make("code", { class: "call" }, finding.call)));
+        make("span", { class: "marks" },
+          ...[finding.note && "note", finding.flaky && "flaky", finding.unconfirmed && "not confirmed"].filter(Boolean).map((mark) => make("span", { class: "mark" }, mark)),
+          make("span", { class: "chevron", "aria-hidden": "true" }, "›")),
+        make(finding.code ? "code" : "span", { class: "call" }, finding.line),
+        finding.advice ? make("span", { class: "call advice" }, "Look at: " + finding.advice) : null));
     node.addEventListener("toggle", () => { if (node.open) open(node, finding); });
     return node;
   };
 
+  // Findings of one API stand together, at the place of the first of them.
+  let groups = new Map();
+  const groupByApi = () => {
+    groups = new Map();
+    if (!$("group").checked) return;
+    const first = new Map();
+    matching.forEach((finding, at) => {
+      if (!first.has(finding.api)) first.set(finding.api, at);
+      groups.set(finding.api, (groups.get(finding.api) ?? 0) + 1);
+    });
+    matching = matching.map((finding, at) => [first.get(finding.api), at, finding]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((row) => row[2]);
+  };
+
   const draw = (upTo) => {
     const fragment = document.createDocumentFragment();
-    for (; drawn < Math.min(upTo, matching.length); drawn++) fragment.append(rowOf(matching[drawn]));
+    for (; drawn < Math.min(upTo, matching.length); drawn++) {
+      const api = matching[drawn].api;
+      if (groups.get(api) > 1 && (drawn === 0 || matching[drawn - 1].api !== api)) {
+        fragment.append(make("p", { class: "group" }, make("code", {}, api), " " + number(groups.get(api)) + " findings"));
+      }
+      fragment.append(rowOf(matching[drawn]));
+    }
     $("list").append(fragment);
     $("more").hidden = drawn >= matching.length;
     $("more").textContent = "Show more (" + number(matching.length - drawn) + " left)";
@@ -159,6 +184,7 @@ const page = (() => {
     const openIds = new Set([...document.querySelectorAll(".finding[open]")].map((node) => node.dataset.id));
     const before = drawn;
     matching = wanted();
+    groupByApi();
     $("list").replaceChildren();
     drawn = 0;
     draw(Math.max(STEP, Math.min(before, 10 * STEP)));
@@ -166,7 +192,7 @@ const page = (() => {
     const counted = findings.filter((finding) => !finding.note).length;
     $("shown").textContent = matching.length === findings.length || (matching.length === counted && !$("notes").checked) ? "" : number(matching.length) + " of " + number(findings.length) + " shown";
     $("none").hidden = matching.length > 0;
-    $("none").textContent = findings.length === 0 ? "No finding so far." : counted === 0 && !$("notes").checked ? "Only notes, which the box above shows." : "Nothing fits the filter.";
+    $("none").textContent = findings.length === 0 ? ($("state").dataset.state === "not finished" ? "No finding so far." : $("none").dataset.empty) : counted === 0 && !$("notes").checked ? "Only notes, which the box above shows." : "Nothing fits the filter.";
     $("tools").hidden = findings.length === 0;
     if (document.querySelector(".details")) preparePrinting();
     $("api-filter").hidden = onlyApi === null;
@@ -296,7 +322,7 @@ const page = (() => {
     let timer;
     const soon = () => { clearTimeout(timer); timer = setTimeout(update, 80); };
     $("search").addEventListener("input", soon);
-    for (const id of ["notes", "stable"]) $(id).addEventListener("change", update);
+    for (const id of ["notes", "stable", "group"]) $(id).addEventListener("change", update);
     $("more").addEventListener("click", () => draw(drawn + 4 * STEP));
     if ($("api-table")) {
       $("api-search").addEventListener("input", drawApis);

@@ -85,6 +85,7 @@ fn environment(package: &str, requirement: &str, offline: bool) -> Option<PathBu
             package: package.to_owned(),
             python: None,
             requirement: Some(requirement.parse()?),
+            beside: Vec::new(),
             offline,
         };
         fissure_environment::resolve(&surroundings, &wanted, &mut |news| match news {

@@ -68,12 +68,11 @@ impl ExitStatus {
         }
     }
 
-    #[expect(clippy::print_stderr, reason = "the last word of a failed command")]
     pub fn report(self, error: &anyhow::Error) -> ExitCode {
         let text = format!("{error:#}");
         // Some of what is passed on, as by installers, says it already.
-        let text = fissure_report::words::printable(text.trim_start_matches("error: "));
-        eprintln!("error: {text}");
+        let text = text.trim_start_matches("error: ");
+        crate::console::always(format_args!("error: {text}"));
         self.into()
     }
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod command;
+mod console;
 mod duration;
 mod exit_status;
 mod screen;
@@ -9,7 +10,8 @@ mod target;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit_status::ExitStatus;
 
@@ -20,6 +22,9 @@ use exit_status::ExitStatus;
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
+    #[command(flatten)]
+    console: console::ConsoleArgs,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -79,15 +84,31 @@ enum Command {
 /// The command line, or its help, or what is wrong with it.
 fn parsed() -> Cli {
     let typed = command::aliases::as_typed(std::env::args_os().collect());
-    let matches = command::help::grouped(Cli::command()).get_matches_from(typed);
+    let color = console::When::typed(&typed).choice();
+    let matches = command::help::grouped(Cli::command())
+        .color(color)
+        .get_matches_from(typed);
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// What a command was told by a command line that an earlier run has kept.
+pub(crate) fn matches_again(words: &[String], command: &str) -> Result<ArgMatches, clap::Error> {
+    let typed = command::aliases::as_typed(words.iter().map(Into::into).collect());
+    let mut cli = Cli::command();
+    let mut matches = cli.try_get_matches_from_mut(typed)?;
+    match matches.remove_subcommand() {
+        Some((name, matches)) if name == command => Ok(matches),
+        _ => Err(cli.error(ErrorKind::InvalidSubcommand, format!("it is not {command}"))),
+    }
 }
 
 fn main() -> ExitCode {
     // A reader that closes our output early (`fissure … | head`) ends us quietly, as it does any
     // other Unix program; Rust's default turns it into a panic.
     exit_status::end_quietly_on_closed_pipe();
-    let result = match parsed().command {
+    let cli = parsed();
+    console::set(&cli.console);
+    let result = match cli.command {
         Command::Scan(args) => command::scan::run(*args),
         Command::Train(args) => command::train::run(*args),
         Command::Assertions(args) => command::assertions::run(args),
@@ -120,4 +141,105 @@ fn main() -> ExitCode {
     result
         .map(exit_status::of_ended)
         .unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Command;
+
+    use super::*;
+
+    /// Every command that does something, with its whole name.
+    fn leaves(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
+        let mut below = command
+            .get_subcommands()
+            .filter(|below| !below.is_hide_set() && below.get_name() != "help")
+            .peekable();
+        if below.peek().is_none() || !command.is_subcommand_required_set() && name != "fissure" {
+            found.push((name.to_owned(), command.clone()));
+        }
+        for command in below {
+            leaves(command, &format!("{name} {}", command.get_name()), found);
+        }
+    }
+
+    fn commands() -> Vec<(String, Command)> {
+        let mut cli = Cli::command();
+        cli.build();
+        let mut found = Vec::new();
+        leaves(&cli, "fissure", &mut found);
+        assert!(found.len() > 30, "{} commands", found.len());
+        found
+    }
+
+    #[test]
+    fn every_command_has_the_flags_of_all() {
+        let mut lacking = Vec::new();
+        for (name, command) in commands() {
+            for flag in ["json", "quiet", "verbose", "color"] {
+                let has = command
+                    .get_arguments()
+                    .any(|argument| argument.get_long() == Some(flag));
+                if !has {
+                    lacking.push(format!("{name}: --{flag}"));
+                }
+            }
+        }
+        assert!(lacking.is_empty(), "{lacking:#?}");
+    }
+
+    #[test]
+    fn each_thing_has_one_name() {
+        // Names that other commands have used; Slurm's own `--time` is Slurm's.
+        let old = [
+            "out", "workdir", "folder", "max-time", "per-api", "total", "seconds", "limit",
+        ];
+        let mut wrong = Vec::new();
+        for (name, command) in commands() {
+            for argument in command.get_arguments().filter(|it| !it.is_hide_set()) {
+                let long = argument.get_long().unwrap_or_default();
+                let units = argument.get_value_names().unwrap_or_default();
+                if old.contains(&long) || units.iter().any(|unit| unit.as_str() == "SECONDS") {
+                    wrong.push(format!("{name}: --{long} {units:?}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn times_may_have_units_in_every_command() {
+        let mut wrong = Vec::new();
+        for (name, command) in commands() {
+            for argument in command.get_arguments() {
+                let long = argument.get_long().unwrap_or_default().to_owned();
+                let units = argument.get_value_names().unwrap_or_default();
+                let is_time = units.iter().any(|unit| unit.as_str() == "TIME");
+                if !is_time || long == "time" {
+                    continue;
+                }
+                let words = ["x", &format!("--{long}"), "1m30s"];
+                let alone = Command::new("x").arg(argument.clone().exclusive(true));
+                if let Err(error) = alone.try_get_matches_from(words) {
+                    wrong.push(format!("{name} --{long}: {error}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn every_command_has_an_example_in_the_help() {
+        let help = command::help::grouped(Cli::command())
+            .render_help()
+            .to_string();
+        assert!(!help.contains("Others:"), "{help}");
+    }
+
+    #[test]
+    fn a_kept_command_line_is_understood_again() {
+        let words = ["fissure", "fuzz", "a.yaml", "--obey=True", "--quiet"].map(str::to_owned);
+        assert!(matches_again(&words, "fuzz").is_ok());
+        assert!(matches_again(&words, "campaign").is_err());
+    }
 }

@@ -7,8 +7,11 @@ mod progress;
 use std::path::PathBuf;
 
 use clap::Args;
-use fissure_environment::{EnvironmentError, Requirement, Surroundings, Wanted, known_packages};
+use fissure_environment::{
+    EnvironmentError, Requirement, Surroundings, Wanted, known_packages, packages_beside,
+};
 
+use crate::console::notice;
 use crate::exit_status::usage;
 use crate::suggestion::suggestion;
 pub(crate) use describe::describe;
@@ -25,6 +28,11 @@ pub(crate) struct TargetArgs {
     /// Library version to run, in a managed environment that is made when missing: torch==2.9.1
     #[arg(long, value_name = "REQUIREMENT")]
     pub env: Option<String>,
+
+    /// Package to have beside the library, or a requirements.txt or pyproject.toml that lists some: a managed
+    /// environment with all of them is used, and made when missing
+    #[arg(long = "with", value_name = "PACKAGE", conflicts_with = "python")]
+    pub beside: Vec<String>,
 
     /// Never use the network: do not make an environment [env: FISSURE_OFFLINE]
     #[arg(long)]
@@ -46,10 +54,6 @@ pub(crate) fn resolve(args: &TargetArgs, package: &str) -> anyhow::Result<Target
 }
 
 /// The same for a package that may lie in one of the user's own folders.
-#[expect(
-    clippy::print_stderr,
-    reason = "the user wants to know which interpreter runs"
-)]
 pub(crate) fn resolve_for(
     args: &TargetArgs,
     package: &str,
@@ -59,6 +63,7 @@ pub(crate) fn resolve_for(
         package: package.to_owned(),
         python: args.python.clone(),
         requirement: args.env.as_deref().map(parse_requirement).transpose()?,
+        beside: packages_beside(&args.beside).map_err(as_usage)?,
         offline: args.offline,
     };
     let surroundings = Surroundings::from_process()?.with_python_path(python_path)?;
@@ -75,7 +80,7 @@ pub(crate) fn resolve_for(
             if !args.offline && !surroundings.offline() =>
         {
             // With --env the user has already said what to make.
-            if args.env.is_none() {
+            if args.env.is_none() && args.beside.is_empty() {
                 consent::ask(&surroundings, package, &parse_requirement(&requirement)?)?;
             }
             find(&wanted)
@@ -84,7 +89,7 @@ pub(crate) fn resolve_for(
     }
     .map_err(as_usage)?;
     display.finish();
-    eprintln!("fissure: using {}", choice.reason);
+    notice!("fissure: using {}", choice.reason);
     Ok(Target {
         python: choice.python,
         reason: choice.reason.to_string(),

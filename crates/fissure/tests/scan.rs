@@ -117,6 +117,38 @@ fn the_original_layout_puts_the_logs_where_its_users_look() {
         let path = context.path("experiments/logs").join(name);
         assert!(path.exists(), "{name}");
     }
+    let read = |path: &str| std::fs::read_to_string(context.path(path)).unwrap();
+    let rows: serde_json::Value =
+        serde_json::from_str(&read("experiments/logs/summary_report.json")).unwrap();
+    let row = &rows[0];
+    assert_eq!(row["function"], "torch.exp", "{row}");
+    assert_eq!(row["status"], "FAIL");
+    assert_eq!(row["oracle"], "NaN/INF");
+    assert!(
+        row["input"].is_array() && row["elapsed_time"].is_number(),
+        "{row}"
+    );
+    let first = read("experiments/logs/trace.log");
+    let entry: serde_json::Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    for key in ["call", "input", "output", "status", "timestamp", "elapsed"] {
+        assert!(entry[key].is_string() || entry[key].is_number(), "{entry}");
+    }
+    assert!(
+        read("experiments/logs/log_exp.txt")
+            .starts_with("[BUG FOUND] Function: torch.exp\nTimestamp: 2")
+    );
+    let figures: serde_json::Value =
+        serde_json::from_str(&read("experiments/reports/case_study_summary.json")).unwrap();
+    assert_eq!(figures["Failed"], 1, "{figures}");
+    let bugs = std::fs::read_dir(context.path("experiments/bugs"))
+        .unwrap()
+        .count();
+    assert_eq!(bugs, 1);
+    assert!(
+        ran.stdout
+            .contains("Case Study Summary:\n  Total Functions: "),
+        "{ran:?}"
+    );
 }
 
 #[test]

@@ -54,10 +54,28 @@ pub struct Config {
     pub remarks: Vec<String>,
 }
 
+/// `3`, or `[3, 3]` as in the files that the published tool ships.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Size {
+    Side(u64),
+    Sides(Vec<u64>),
+}
+
+impl Size {
+    /// The longest side: arrays that are made up here have sides of one length.
+    fn side(&self) -> u64 {
+        match self {
+            Size::Side(side) => *side,
+            Size::Sides(sides) => sides.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Known {
-    tensor_size: Option<u64>,
+    tensor_size: Option<Size>,
     min_value: Option<f64>,
     max_value: Option<f64>,
     stop_on_failure: Option<bool>,
@@ -119,6 +137,8 @@ impl Config {
             None => None,
             Some("analytic") => Some(Steering::Analytic),
             Some("learned" | "random_forest" | "RandomForest") => Some(Steering::Learned),
+            // Its models are named after the shape that they were trained for.
+            Some(model) if is_shape(model) => Some(Steering::Learned),
             Some(model) => {
                 remarks.push(format!(
                     "model_type: `{model}` is not available (analytic, learned): the best of both is used"
@@ -148,7 +168,7 @@ impl Config {
             None => None,
         };
         Ok(Config {
-            tensor_size: known.tensor_size,
+            tensor_size: known.tensor_size.as_ref().map(Size::side),
             min_value: known.min_value,
             max_value: known.max_value,
             stop_on_failure: known.stop_on_failure == Some(true),
@@ -180,9 +200,22 @@ impl Config {
     }
 }
 
+/// `14_by_14`.
+fn is_shape(model: &str) -> bool {
+    let is_number =
+        |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    model
+        .split_once("_by_")
+        .is_some_and(|(rows, columns)| is_number(rows) && is_number(columns))
+}
+
 /// Numbers that would make the search do nothing are mistakes, not settings.
 fn check_values(known: &Known) -> Result<(), String> {
-    if known.tensor_size == Some(0) {
+    if known
+        .tensor_size
+        .as_ref()
+        .is_some_and(|size| size.side() == 0)
+    {
         return Err("tensor_size: an array needs at least one element".to_owned());
     }
     if known.oscillation_threshold == Some(0) {
@@ -228,6 +261,19 @@ mod tests {
         assert_eq!(config.log_format, LogFormat::Json);
         assert_eq!(config.output_dir, Some("out".into()));
         assert!(config.remarks.is_empty());
+    }
+
+    #[test]
+    fn a_file_as_the_published_tool_ships_it_is_read() {
+        let config = Config::parse(
+            "# how inputs are made\ntensor_size: [2, 4]\nmin_value: -1\nmax_value: 50\nmodel_type: 7_by_7\n\
+             enable_parallel: false\nlogging:\n  format: json\n  output_dir: experiments/logs/\n",
+        )
+        .unwrap();
+        assert_eq!(config.tensor_size, Some(4));
+        assert_eq!(config.steering, Some(Steering::Learned));
+        assert!(config.remarks.is_empty(), "{:?}", config.remarks);
+        assert!(Config::parse("tensor_size: []\n").is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod assertions;
 mod config;
 mod event;
 mod library;
+mod npy;
 mod options;
 mod output;
 mod plan;
@@ -15,6 +16,7 @@ mod process;
 mod proposals;
 mod report;
 mod runtime;
+mod softassertion;
 
 use std::time::Duration;
 
@@ -27,6 +29,7 @@ pub use options::{Bounds, Layout, ScanOptions, ScanTarget, TargetParseError};
 pub use output::{OutputError, write_output};
 pub use process::interrupt;
 pub use report::{ScanReport, SiteStatus};
+pub use softassertion::{CaseStudy, case_study};
 
 use event::Event;
 use process::{Ended, Runtime};

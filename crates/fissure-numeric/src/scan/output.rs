@@ -8,7 +8,7 @@ use fissure_model::ScanFinding;
 use serde_json::{Value, json};
 
 use super::report::ScanReport;
-use super::{Layout, LogFormat, ScanOptions, SiteStatus};
+use super::{Layout, LogFormat, ScanOptions, SiteStatus, softassertion};
 
 #[derive(Debug, thiserror::Error)]
 #[error("failed to write `{path}`: {error}")]
@@ -29,7 +29,9 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
     };
     create(&logs)?;
     let mut names = BTreeSet::new();
-    for site in &report.sites {
+    let wants_logs =
+        options.layout == Layout::Fissure || options.config.log_format == LogFormat::Json;
+    for site in report.sites.iter().filter(|_| wants_logs) {
         let findings: Vec<&ScanFinding> = report
             .findings
             .iter()
@@ -53,24 +55,29 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
     // Failures of operations that are not announced as unstable have a log of their own.
     for finding in report.findings.iter().chain(&report.notes) {
         let place = &finding.site;
-        if !report.sites.iter().any(|site| {
-            site.file == place.file && site.line == place.line && site.function == place.function
-        }) {
+        if wants_logs
+            && !report.sites.iter().any(|site| {
+                site.file == place.file
+                    && site.line == place.line
+                    && site.function == place.function
+            })
+        {
             let stem = free_name(&mut names, &place.function, place.line);
             write_log(&logs, &stem, options.config.log_format, None, &[finding])?;
         }
     }
-    write(&logs.join("summary_report.json"), &pretty(&summary(report)))?;
-    write(&logs.join("trace.log"), &trace(report))?;
+    if options.layout == Layout::SoftAssertion {
+        let save_inputs = options.config.save_inputs != Some(false);
+        softassertion::write_layout(&logs, report, save_inputs)?;
+    } else {
+        write(&logs.join("summary_report.json"), &pretty(&summary(report)))?;
+        write(&logs.join("trace.log"), &trace(report))?;
+    }
     write(&options.output.join("report.json"), &pretty(&json!(report)))?;
     if let Some(first) = report.findings.first()
         && options.config.save_inputs != Some(false)
     {
-        let from = first.folder.join("inputs_failed.npy");
-        let to = logs.join("inputs_failed.npy");
-        if from.exists() {
-            std::fs::copy(&from, &to).map_err(|error| at(&to, error))?;
-        }
+        copy(&first.folder, &logs, "inputs_failed.npy")?;
     }
     Ok(logs)
 }
@@ -212,11 +219,20 @@ fn trace(report: &ScanReport) -> String {
     text
 }
 
-fn pretty(value: &Value) -> String {
+pub(super) fn pretty(value: &Value) -> String {
     let mut text =
         serde_json::to_string_pretty(value).expect("a JSON value always has a text form");
     text.push('\n');
     text
+}
+
+/// Copies a file that may not be there.
+pub(super) fn copy(from: &Path, to: &Path, name: &str) -> Result<(), OutputError> {
+    let (from, to) = (from.join(name), to.join(name));
+    if from.exists() {
+        std::fs::copy(&from, &to).map_err(|error| at(&to, error))?;
+    }
+    Ok(())
 }
 
 fn at(path: &Path, error: std::io::Error) -> OutputError {
@@ -226,11 +242,11 @@ fn at(path: &Path, error: std::io::Error) -> OutputError {
     }
 }
 
-fn create(path: &Path) -> Result<(), OutputError> {
+pub(super) fn create(path: &Path) -> Result<(), OutputError> {
     std::fs::create_dir_all(path).map_err(|error| at(path, error))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), OutputError> {
+pub(super) fn write(path: &Path, text: &str) -> Result<(), OutputError> {
     std::fs::write(path, text).map_err(|error| at(path, error))
 }
 

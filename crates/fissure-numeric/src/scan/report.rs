@@ -182,7 +182,8 @@ impl ScanReport {
                     "; a scan has nobody to ask: give the value as an argument after `--`"
                 }
                 "ModuleNotFoundError" | "ImportError" => {
-                    "; the interpreter of the scan must have it (--python)"
+                    "; the interpreter of the scan must have it: name one with --python, or --with PACKAGE \
+                     for a managed environment that has it"
                 }
                 "FileNotFoundError" => "; the program runs in its own folder",
                 "SystemExit" => "; arguments for the program go after `--`",

@@ -140,7 +140,7 @@ fn the_logging_keys_decide_format_folder_and_whether_inputs_are_saved() {
     let log: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(log["site"]["function"], "exp");
     assert_eq!(log["findings"][0]["oracle"], "nonfinite");
-    assert!(!logs.join("log_exp.txt").exists());
+    assert!(logs.join("log_exp.txt").exists());
     assert!(logs.join("log_exp_line4.json").exists());
     assert!(!logs.join("inputs_failed.npy").exists());
     for finding in &report.findings {

@@ -26,6 +26,14 @@ pub struct FindingRow<'a> {
     level: &'a str,
     title: &'a str,
     call: &'a str,
+    /// How much it matters, in a word: the severity in a scan, else the kind.
+    badge: &'a str,
+    /// What is said below the title: the message of a scan, else the call.
+    line: &'a str,
+    /// Whether that is code.
+    code: bool,
+    advice: Option<&'a str>,
+    unconfirmed: bool,
     observed: &'a str,
     also_through: &'a [String],
     note: bool,
@@ -34,7 +42,18 @@ pub struct FindingRow<'a> {
 
 impl<'a> From<&'a ReportedFinding> for FindingRow<'a> {
     fn from(finding: &'a ReportedFinding) -> Self {
+        let scanned = finding.location.is_some();
+        let message = finding.explanation.first().filter(|_| scanned);
         FindingRow {
+            badge: if scanned {
+                &finding.detail
+            } else {
+                &finding.kind
+            },
+            line: message.unwrap_or(&finding.call),
+            code: !scanned,
+            advice: finding.advice.as_deref(),
+            unconfirmed: finding.unconfirmed,
             id: &finding.id,
             api: &finding.api,
             kind: &finding.kind,

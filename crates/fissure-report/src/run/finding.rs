@@ -56,6 +56,10 @@ pub struct ReportedFinding {
     pub expected: String,
     /// What else is known, a sentence each.
     pub explanation: Vec<String>,
+    /// What to look at or to change first, if that is known; only of a scan.
+    pub advice: Option<String>,
+    /// It was not seen again when its script was run, or its script was not run.
+    pub unconfirmed: bool,
     pub also_through: Vec<String>,
     pub reproduction: Option<Reproduction>,
     /// Seconds of work after which it was written.
@@ -89,6 +93,8 @@ pub struct ReportedArgument {
     /// Whether the failure goes away when it alone is changed; unknown when that was not tried.
     pub matters: Option<bool>,
     pub tried: String,
+    /// The first of its numbers, where they are known.
+    pub values: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -169,6 +175,8 @@ fn shown(finding: Finding) -> ReportedFinding {
         observed,
         expected,
         explanation: explanation(&finding),
+        advice: None,
+        unconfirmed: finding.reproduction.is_none_or(|tried| tried.failures == 0),
         reproduction: finding.reproduction,
         found_after: None,
         library: finding.api.package.clone(),
@@ -215,6 +223,7 @@ fn arguments(finding: &Finding) -> Vec<ReportedArgument> {
             value: argument.brief(),
             matters: role.map(|role| role.matters),
             tried: role.map_or_else(String::new, |role| role.tried.clone()),
+            values: Vec::new(),
             name,
         }
     };

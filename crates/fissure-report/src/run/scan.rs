@@ -11,6 +11,7 @@ use super::{
     Fix, Level, Location, ReportedArgument, ReportedFinding, Run, RunError, RunInfo, RunKind,
     RunState,
 };
+use crate::words;
 
 /// The scan in this folder, if it is one.
 pub(super) fn read(folder: &Path) -> Result<Option<Run>, RunError> {
@@ -93,6 +94,10 @@ fn shown(run: &Path, finding: ScanFinding, note: bool) -> ReportedFinding {
     if !finding.sentence.is_empty() {
         explanation.insert(0, finding.sentence);
     }
+    let advice = match &finding.fix {
+        Some(fix) => Some(format!("{place}: {}", fix.title)),
+        None => finding.advice.clone(),
+    };
     explanation.extend(finding.reason);
     explanation.extend(
         finding
@@ -131,6 +136,8 @@ fn shown(run: &Path, finding: ScanFinding, note: bool) -> ReportedFinding {
             .precondition
             .unwrap_or_else(|| "A finite result that is right.".to_owned()),
         explanation,
+        advice,
+        unconfirmed: finding.reproduced == Some(false),
         also_through: Vec::new(),
         reproduction: None,
         found_after: finding.elapsed,
@@ -165,12 +172,15 @@ fn argument((name, input): (String, ChangedInput)) -> ReportedArgument {
         Some(value) => value.to_string(),
         None => "?".to_owned(),
     };
+    let values = input.values.into_iter().map(|one| number(Some(one)));
     ReportedArgument {
+        values: values.collect(),
         name,
         value: format!("{}{:?}", input.dtype, input.shape),
         matters: None,
         tried: format!(
-            "values from {} to {}",
+            "{} changed, values from {} to {}",
+            words::counted(input.elements_changed, "element"),
             number(input.smallest),
             number(input.largest)
         ),

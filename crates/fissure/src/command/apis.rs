@@ -1,7 +1,5 @@
 //! `fissure apis`: what is known of each public callable of a library.
 
-#![expect(clippy::print_stderr, reason = "a command says what it does")]
-
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,6 +17,7 @@ use serde::Serialize;
 
 use crate::command::offered::Library;
 use crate::command::session;
+use crate::console::notice;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -133,7 +132,7 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
     }
     let usable = rows.iter().filter(|row| row.left_out.is_none()).count();
     let ruled = rows.iter().filter(|row| row.rules).count();
-    eprintln!(
+    notice!(
         "fissure: {} callables, {usable} can be fuzzed, {ruled} have rules{}",
         rows.len(),
         if matching.len() > DESCRIBED {

@@ -1,10 +1,6 @@
 //! `fissure bisect`: in which release a failure came, and in which it went.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,6 +15,7 @@ use fissure_triage::{Bisection, Replay, bisect};
 use serde::Serialize;
 
 use super::replay::{LimitArgs, findings};
+use crate::console::notice;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{MakingDisplay, as_usage, parse_requirement};
 
@@ -65,7 +62,7 @@ pub(crate) fn run(args: BisectArgs) -> anyhow::Result<ExitCode> {
     };
     let surroundings = Surroundings::from_process()?;
     let range = requirement(&args, &stored.finding.api.package)?;
-    eprintln!("fissure: looking for releases of {range}");
+    notice!("fissure: looking for releases of {range}");
     let releases = fissure_environment::releases(&surroundings, &range).map_err(as_usage)?;
     if releases.is_empty() {
         return Err(usage(format!(
@@ -73,7 +70,7 @@ pub(crate) fn run(args: BisectArgs) -> anyhow::Result<ExitCode> {
         )));
     }
     let names: Vec<String> = releases.iter().map(ToString::to_string).collect();
-    eprintln!(
+    notice!(
         "fissure: {} releases, {} to {}",
         names.len(),
         names[0],
@@ -94,7 +91,7 @@ pub(crate) fn run(args: BisectArgs) -> anyhow::Result<ExitCode> {
     let found = bisect(names.len(), known_bad, &mut |at| {
         let exact = range.pinned_to(&releases[at]);
         let replay = trial.release(&exact)?;
-        eprintln!(
+        notice!(
             "fissure: {exact}: {}{}{}",
             replay.name(),
             if replay.detail().is_empty() { "" } else { ": " },

@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use fissure_campaign::{Corpus, Measured, measure};
 use fissure_execute::{Arming, CoverageOptions, Pool, PoolOptions, SandboxOptions, has_gpu};
+use serde_json::json;
 
 use super::session;
 use crate::exit_status::{ExitStatus, usage};
@@ -29,30 +30,36 @@ enum CorpusCommand {
     /// Each input is run by itself. Linux on x86-64.
     ///
     /// Example:
-    ///   fissure corpus min fissure-out/run --out small
+    ///   fissure corpus min fissure-out/run --output small
     #[command(verbatim_doc_comment)]
     Min {
         /// A folder or file of a corpus, or a run
         #[arg(required = true, value_name = "CORPUS")]
         corpora: Vec<PathBuf>,
         /// Folder for the result
-        #[arg(long, value_name = "DIR")]
+        #[arg(long = "output", alias = "out", value_name = "DIR")]
         out: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         run: MeasureArgs,
     },
     /// Put corpora together; the same call is kept once
     ///
     /// Example:
-    ///   fissure corpus merge run1 run2 --out all
+    ///   fissure corpus merge run1 run2 --output all
     #[command(verbatim_doc_comment)]
     Merge {
         /// Folders or files of corpora, or runs
         #[arg(required = true, value_name = "CORPUS")]
         corpora: Vec<PathBuf>,
         /// Folder for the result
-        #[arg(long, value_name = "DIR")]
+        #[arg(long = "output", alias = "out", value_name = "DIR")]
         out: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -70,18 +77,24 @@ pub(crate) struct MeasureArgs {
 
 pub(crate) fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
     match args.command {
-        CorpusCommand::Merge { corpora, out } => {
+        CorpusCommand::Merge { corpora, out, json } => {
             let all = session::corpus(&corpora)?;
             refuse_nameless(&all)?;
             save(&all, &out)?;
-            println!(
-                "{} inputs of {} APIs in {}",
-                all.len(),
-                all.apis().count(),
-                out.display()
-            );
+            let apis = all.apis().count();
+            if json {
+                let answer = json!({"inputs": all.len(), "apis": apis, "corpus": out});
+                println!("{answer}");
+            } else {
+                println!("{} inputs of {apis} APIs in {}", all.len(), out.display());
+            }
         }
-        CorpusCommand::Min { corpora, out, run } => {
+        CorpusCommand::Min {
+            corpora,
+            out,
+            json,
+            run,
+        } => {
             let all = session::corpus(&corpora)?;
             let (pool, _scratch) = pool(&all, &run)?;
             let measured = measured(&all, &pool)?;
@@ -95,6 +108,12 @@ pub(crate) fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
                     .for_each(|entry| small.push(entry));
             }
             save(&small, &out)?;
+            if json {
+                let (kept, of) = (small.len(), all.len());
+                let answer = json!({"inputs": kept, "of": of, "blocks": blocks, "corpus": out});
+                println!("{answer}");
+                return Ok(ExitStatus::NoFinding.into());
+            }
             println!(
                 "{} of {} inputs reach the same {blocks} blocks; they are in {}",
                 small.len(),

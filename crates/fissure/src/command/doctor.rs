@@ -10,6 +10,9 @@ use fissure_environment::{
     EnvironmentError, Requirement, Store, Surroundings, Wanted, default_requirement,
 };
 
+use serde_json::{Value, json};
+
+use crate::console;
 use crate::exit_status::ExitStatus;
 use crate::target::{TargetArgs, parse_requirement};
 
@@ -22,6 +25,10 @@ pub(crate) struct DoctorArgs {
     #[arg(value_name = "LIBRARY", default_value = "torch")]
     package: String,
 
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -30,21 +37,34 @@ pub(crate) struct DoctorArgs {
 struct Checkup {
     warnings: usize,
     failures: usize,
+    /// What was found, where it is wanted as JSON.
+    found: Option<Vec<Value>>,
 }
 
 impl Checkup {
-    fn ok(&self, what: &str) {
-        println!("ok    {what}");
+    fn ok(&mut self, what: &str) {
+        self.line("ok", what, None);
     }
 
     fn warn(&mut self, what: &str, advice: &str) {
         self.warnings += 1;
-        println!("warn  {what}\n      {}", indent(advice));
+        self.line("warn", what, Some(advice));
     }
 
     fn fail(&mut self, what: &str, advice: &str) {
         self.failures += 1;
-        println!("fail  {what}\n      {}", indent(advice));
+        self.line("fail", what, Some(advice));
+    }
+
+    /// With `--quiet` only what is to be mended.
+    fn line(&mut self, state: &str, what: &str, advice: Option<&str>) {
+        if let Some(found) = &mut self.found {
+            found.push(json!({"state": state, "what": what, "advice": advice}));
+        } else if let Some(advice) = advice {
+            println!("{state}  {what}\n      {}", indent(advice));
+        } else if !console::quiet() {
+            println!("{state:<4}  {what}");
+        }
     }
 }
 
@@ -66,6 +86,7 @@ pub(crate) fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     let mut checkup = Checkup {
         warnings: 0,
         failures: 0,
+        found: args.json.then(Vec::new),
     };
     interpreters(&surroundings, &args.package, &mut checkup);
     environments(&surroundings, &mut checkup)?;
@@ -74,11 +95,23 @@ pub(crate) fn run(args: DoctorArgs) -> anyhow::Result<ExitCode> {
     tracing(&mut checkup);
     resources(&surroundings, &mut checkup);
     let package = &args.package;
+    if let Some(found) = checkup.found {
+        let can_fuzz = checkup.failures == 0;
+        println!(
+            "{}",
+            json!({"library": package, "can_fuzz": can_fuzz, "checks": found})
+        );
+        return Ok(match can_fuzz {
+            true => ExitStatus::NoFinding.into(),
+            false => ExitStatus::Findings.into(),
+        });
+    }
     if checkup.failures > 0 {
         println!("\n{package} cannot be fuzzed here: see the lines marked `fail`");
         return Ok(ExitStatus::Findings.into());
     }
     match checkup.warnings {
+        _ if console::quiet() => {}
         0 => println!("\n{package} can be fuzzed here"),
         1 => println!("\n{package} can be fuzzed here, with 1 warning"),
         count => println!("\n{package} can be fuzzed here, with {count} warnings"),
@@ -164,6 +197,7 @@ fn library(
         package: package.clone(),
         python: args.target.python.clone(),
         requirement: requirement.clone(),
+        beside: Vec::new(),
         // A check-up changes nothing.
         offline: true,
     };

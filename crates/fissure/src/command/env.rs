@@ -1,10 +1,6 @@
 //! `fissure env`: lists, makes and removes managed environments.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,9 +9,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use clap::{Args, Subcommand};
 use comfy_table::{Table, presets};
 use fissure_environment::machine::human_bytes;
-use fissure_environment::{EnvironmentError, Managed, Store, Surroundings};
+use fissure_environment::{
+    COMPATIBILITY, EnvironmentError, Managed, Requirement, Store, Surroundings, known_packages,
+    packages_beside,
+};
 use serde::Serialize;
+use serde_json::json;
 
+use crate::console::notice;
 use crate::exit_status::{ExitStatus, usage};
 use crate::suggestion::suggestion;
 use crate::target::{MakingDisplay, as_usage, parse_requirement};
@@ -41,6 +42,12 @@ enum EnvCommand {
         /// Python interpreter to build on [default: one that fits the library]
         #[arg(long, value_name = "PATH")]
         python: Option<PathBuf>,
+        /// Package to install beside it; may be given several times
+        #[arg(long = "with", value_name = "PACKAGE")]
+        beside: Vec<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Delete environments
     #[command(arg_required_else_help = true)]
@@ -51,6 +58,9 @@ enum EnvCommand {
         /// All of them
         #[arg(long, conflicts_with = "names")]
         all: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -61,8 +71,10 @@ pub(crate) fn run(args: EnvArgs) -> anyhow::Result<ExitCode> {
         EnvCommand::Make {
             requirement,
             python,
-        } => make(&surroundings, &requirement, python)?,
-        EnvCommand::Remove { names, all } => remove(&surroundings, names, all)?,
+            beside,
+            json,
+        } => make(&surroundings, &requirement, python, &beside, json)?,
+        EnvCommand::Remove { names, all, json } => remove(&surroundings, names, all, json)?,
     }
     Ok(ExitStatus::NoFinding.into())
 }
@@ -147,24 +159,79 @@ fn make(
     surroundings: &Surroundings,
     requirement: &str,
     python: Option<PathBuf>,
+    beside: &[String],
+    json: bool,
 ) -> anyhow::Result<()> {
     let requirement = parse_requirement(requirement)?;
+    refuse_mistyped(&requirement)?;
+    let beside = packages_beside(beside).map_err(as_usage)?;
     let python = python
         .map(|path| fissure_environment::locate(surroundings, &path, "--python"))
         .transpose()
         .map_err(as_usage)?;
     let mut display = MakingDisplay::new();
-    let made =
-        fissure_environment::make(surroundings, &requirement, python.as_deref(), &mut |news| {
-            display.show(news);
-        })
-        .map_err(as_usage)?;
+    let made = fissure_environment::make_with(
+        surroundings,
+        &requirement,
+        &beside,
+        python.as_deref(),
+        &mut |news| display.show(news),
+    )
+    .map_err(as_usage)?;
     display.finish();
-    println!("{}", made.python().display());
+    if json {
+        println!("{}", serde_json::to_string(&Listed::from(&made))?);
+    } else {
+        println!("{}", made.python().display());
+    }
     Ok(())
 }
 
-fn remove(surroundings: &Surroundings, names: Vec<String>, all: bool) -> anyhow::Result<()> {
+/// A name that is almost that of a known library is rather a typing error than another package, and
+/// what bears such names in an index is not always harmless. Who means it says its version.
+fn refuse_mistyped(requirement: &Requirement) -> anyhow::Result<()> {
+    let name = requirement.distribution.as_str();
+    let known: Vec<&str> = known_packages()
+        .chain(COMPATIBILITY.iter().map(|line| line.distribution))
+        .collect();
+    let meant = known.iter().find(|known| is_one_edit_apart(name, known));
+    match meant {
+        Some(meant) if !known.contains(&name) && requirement.pinned().is_none() => {
+            Err(usage(format!(
+                "{name} is not a library that Fissure knows\n\ndid you mean {meant}? To install {name} all the \
+                 same, give its version: fissure env make {name}==VERSION"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// One letter more, one less, another, or two that changed places.
+fn is_one_edit_apart(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+    let (left, right) = (&left[same..], &right[same..]);
+    if left.is_empty() && right.is_empty() {
+        return false;
+    }
+    let after = |text: &[u8], skipped: usize| text.get(skipped..).map(<[u8]>::to_vec);
+    let swapped = left.len() > 1
+        && right.len() > 1
+        && (left[0], left[1]) == (right[1], right[0])
+        && after(left, 2) == after(right, 2);
+    swapped
+        || after(left, 1) == after(right, 1)
+        || after(left, 1).as_deref() == Some(right)
+        || after(right, 1).as_deref() == Some(left)
+}
+
+fn remove(
+    surroundings: &Surroundings,
+    names: Vec<String>,
+    all: bool,
+    json: bool,
+) -> anyhow::Result<()> {
+    let mut removed = Vec::new();
     let store = Store::new(surroundings);
     let names = if all {
         store
@@ -184,12 +251,45 @@ fn remove(surroundings: &Surroundings, names: Vec<String>, all: bool) -> anyhow:
                 return Err(as_usage(error));
             };
             let known = store.list()?;
-            let known = known.iter().map(|managed| managed.name.as_str());
-            return Err(usage(format!("{error}{}", suggestion(&name, known))));
+            return Err(usage(format!("{error}{}", meant(&name, &known))));
         }
-        eprintln!("fissure: removed {name}");
+        if json {
+            removed.push(name);
+        } else {
+            notice!("fissure: removed {name}");
+        }
+    }
+    if json {
+        println!("{}", json!({ "removed": removed }));
     }
     Ok(())
+}
+
+/// Environments whose name, or whose library, is like the one typed.
+fn meant(name: &str, known: &[Managed]) -> String {
+    let by_name = suggestion(name, known.iter().map(|managed| managed.name.as_str()));
+    if !by_name.is_empty() {
+        return by_name;
+    }
+    let library = |managed: &Managed| -> Option<String> {
+        let record = managed.record.as_ref()?;
+        Some(record.distribution.clone())
+    };
+    let mut libraries: Vec<String> = known.iter().filter_map(library).collect();
+    libraries.dedup();
+    let typed = name.split_once(['-', '=']).map_or(name, |(typed, _)| typed);
+    let close = fissure_discover::suggest(typed, libraries.iter().map(String::as_str));
+    let of_those = known
+        .iter()
+        .filter(|managed| {
+            library(managed).is_some_and(|it| it == typed || close.contains(&it.as_str()))
+        })
+        .map(|managed| managed.name.as_str());
+    let names: Vec<&str> = of_those.take(3).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("\n\ndid you mean {}?", names.join(" or ")),
+    }
 }
 
 fn ago(time: SystemTime) -> String {
@@ -202,5 +302,20 @@ fn ago(time: SystemTime) -> String {
         minutes @ 1..=119 => format!("{minutes} min ago"),
         minutes if minutes < 48 * 60 => format!("{} h ago", minutes / 60),
         minutes => format!("{} days ago", minutes / (24 * 60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_error_in_a_known_name_is_refused_and_another_package_is_not() {
+        for name in ["trch", "toorch", "torhc", "tarch", "numpi", "jaxx"] {
+            assert!(refuse_mistyped(&name.parse().unwrap()).is_err(), "{name}");
+        }
+        for name in ["torch", "torchvision", "numpyro", "scipy", "trch==0.2.0"] {
+            assert!(refuse_mistyped(&name.parse().unwrap()).is_ok(), "{name}");
+        }
     }
 }

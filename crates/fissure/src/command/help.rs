@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
+use serde_json::json;
 
 use crate::exit_status::ExitStatus;
 
@@ -43,7 +44,10 @@ const GROUPS: &[Group] = &[
             ("diff", "fissure diff old-run new-run"),
             ("index", "fissure index fissure-out"),
             ("coverage", "fissure coverage fissure-out/run"),
-            ("corpus", "fissure corpus min fissure-out/run --out small"),
+            (
+                "corpus",
+                "fissure corpus min fissure-out/run --output small",
+            ),
         ],
     ),
     (
@@ -129,11 +133,23 @@ fn line(command: &Command) -> String {
 )]
 pub(crate) struct CompletionsArgs {
     shell: Shell,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn completions(args: &CompletionsArgs, mut cli: Command) -> anyhow::Result<ExitCode> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut cli, "fissure", &mut text);
+    if args.json {
+        let script = String::from_utf8_lossy(&text);
+        text = format!(
+            "{}\n",
+            json!({"shell": args.shell.to_string(), "script": script})
+        )
+        .into();
+    }
     io::stdout().write_all(&text)?;
     Ok(ExitStatus::NoFinding.into())
 }
@@ -144,30 +160,47 @@ pub(crate) struct ManArgs {
     /// Folder for the pages; without it that of `fissure` itself is printed
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
+
+    /// Print JSON: the pages that were written, or the page
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn man(args: &ManArgs, mut cli: Command) -> anyhow::Result<ExitCode> {
     cli.build();
     match &args.output {
-        None => Man::new(cli).render(&mut io::stdout())?,
+        None => {
+            let mut text = Vec::new();
+            Man::new(cli).render(&mut text)?;
+            if args.json {
+                let page = String::from_utf8_lossy(&text);
+                text = format!("{}\n", json!({"page": page})).into();
+            }
+            io::stdout().write_all(&text)?;
+        }
         Some(folder) => {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("failed to make {}", folder.display()))?;
-            write_pages(&cli, folder)?;
+            let mut pages = Vec::new();
+            write_pages(&cli, folder, &mut pages)?;
+            if args.json {
+                writeln!(io::stdout(), "{}", json!({ "pages": pages }))?;
+            }
         }
     }
     Ok(ExitStatus::NoFinding.into())
 }
 
 /// The page of a command and of those below it: `fissure-specs-check.1`.
-fn write_pages(command: &Command, folder: &Path) -> anyhow::Result<()> {
+fn write_pages(command: &Command, folder: &Path, pages: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let page = Man::new(command.clone());
     let path = folder.join(page.get_filename());
     let mut text = Vec::new();
     page.render(&mut text)?;
     std::fs::write(&path, text).with_context(|| format!("failed to write {}", path.display()))?;
+    pages.push(path);
     command
         .get_subcommands()
         .filter(|below| !below.is_hide_set() && below.get_name() != "help")
-        .try_for_each(|below| write_pages(below, folder))
+        .try_for_each(|below| write_pages(below, folder, pages))
 }

@@ -1,10 +1,6 @@
 //! `fissure index`: runs as a SQLite database.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,6 +10,7 @@ use fissure_report::index::write_index;
 use fissure_report::run::{Run, RunReader, runs_below};
 
 use super::report;
+use crate::console::warning;
 use crate::exit_status::{ExitStatus, usage};
 
 /// Make a SQLite database of a run, or of all runs in a folder
@@ -29,6 +26,10 @@ pub(crate) struct IndexArgs {
     /// The database [default: FOLDER/index.sqlite]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 pub(crate) fn run(args: IndexArgs) -> anyhow::Result<ExitCode> {
@@ -40,7 +41,14 @@ pub(crate) fn run(args: IndexArgs) -> anyhow::Result<ExitCode> {
         return Err(usage(format!("{} is a folder", path.display())));
     }
     write_index(&path, runs.iter())?;
-    println!("{}", path.display());
+    if args.json {
+        println!(
+            "{}",
+            serde_json::json!({"database": path, "runs": runs.len()})
+        );
+    } else {
+        println!("{}", path.display());
+    }
     Ok(ExitStatus::NoFinding.into())
 }
 
@@ -58,7 +66,7 @@ fn runs(args: &IndexArgs) -> anyhow::Result<Vec<Run>> {
         match RunReader::open(&folder) {
             Ok(reader) => runs.push(reader.into_run()),
             // One broken run hides no other.
-            Err(error) => eprintln!("warning: {:#}", anyhow::Error::from(error)),
+            Err(error) => warning!("{:#}", anyhow::Error::from(error)),
         }
     }
     if runs.is_empty() {

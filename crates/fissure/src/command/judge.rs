@@ -11,6 +11,7 @@ use fissure_generate::GenerateOptions;
 
 use super::session::judging::{Judging, JudgingArgs};
 use super::session::{self, Shown, seconds_of};
+use crate::console;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -55,14 +56,6 @@ pub(crate) struct JudgeArgs {
     /// Print the summary as JSON on standard output
     #[arg(long)]
     json: bool,
-
-    /// Only findings and warnings
-    #[arg(long, conflicts_with = "verbose")]
-    quiet: bool,
-
-    /// Every API's start and end
-    #[arg(long)]
-    verbose: bool,
 
     #[command(flatten)]
     judging: JudgingArgs,
@@ -143,15 +136,13 @@ pub(crate) fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
             ..SessionOptions::new(&header.package, python, &args.run)
         },
         chose_oracles: args.judging.oracles.is_some(),
-        style: session::style(args.quiet),
-        verbose: args.verbose,
         screen: false,
         stop: &stop,
     };
     let summary = session.run(Source::Saved(&saved), &options)?;
     if args.json {
         println!("{}", serde_json::to_string(&summary)?);
-    } else {
+    } else if !console::quiet() {
         print!("{}", fissure_report::oracle_table(&summary));
         println!("{}", fissure_report::closing_line(&summary));
     }

@@ -9,6 +9,7 @@ use clap::Args;
 use fissure_execute::{Pool, PoolOptions};
 use fissure_judge::OracleInfo;
 use fissure_model::Obstacle;
+use serde_json::json;
 
 use crate::exit_status::{ExitStatus, usage};
 use crate::suggestion::suggestion;
@@ -27,6 +28,10 @@ pub(crate) struct OraclesArgs {
     #[arg(long, value_name = "LIBRARY", conflicts_with = "name")]
     library: Option<String>,
 
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -35,6 +40,10 @@ pub(crate) fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
     match &args.name {
         None => {
             let obstacles = obstacles(&args)?;
+            if args.json {
+                println!("{}", listed(obstacles.as_ref()));
+                return Ok(ExitStatus::NoFinding.into());
+            }
             list();
             if let Some((library, obstacles)) = obstacles {
                 println!("\nWith {library}:\n");
@@ -54,7 +63,11 @@ pub(crate) fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
                     "there is no oracle {name}: fissure oracles lists them{meant}"
                 ))
             })?;
-            println!("{}", oracle.doc);
+            if args.json {
+                println!("{}", described(oracle));
+            } else {
+                println!("{}", oracle.doc);
+            }
         }
     }
     Ok(ExitStatus::NoFinding.into())
@@ -88,6 +101,26 @@ fn obstacles(args: &OraclesArgs) -> anyhow::Result<Option<(String, Vec<Obstacle>
     let obstacles = info.obstacles.clone();
     pool.stop();
     Ok(Some((library, obstacles)))
+}
+
+/// An oracle for `--json`.
+fn described(oracle: &OracleInfo) -> serde_json::Value {
+    json!({"name": oracle.name, "summary": oracle.summary, "comparing": oracle.is_comparing(),
+           "tier": oracle.tier.name(), "calls": oracle.price, "page": oracle.doc})
+}
+
+/// The list for `--json`.
+fn listed(obstacles: Option<&(String, Vec<Obstacle>)>) -> serde_json::Value {
+    let oracles: Vec<_> = fissure_judge::oracles().iter().map(described).collect();
+    let profiles = fissure_judge::PROFILES.iter();
+    let profiles: Vec<_> = profiles
+        .map(|profile| json!({"name": profile.name, "summary": profile.summary}))
+        .collect();
+    let cannot = obstacles.map(|(library, obstacles)| {
+        let obstacles: Vec<String> = obstacles.iter().map(ToString::to_string).collect();
+        json!({"library": library, "obstacles": obstacles})
+    });
+    json!({"oracles": oracles, "profiles": profiles, "cannot_run": cannot})
 }
 
 fn list() {

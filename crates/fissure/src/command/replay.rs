@@ -1,10 +1,6 @@
 //! `fissure replay`: do earlier findings still hold?
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +21,7 @@ use fissure_triage::Replay;
 use serde::Serialize;
 
 use crate::command::fuzz::needs::interpreter_package;
+use crate::console::{notice, warning};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -135,7 +132,7 @@ pub(crate) fn run(args: ReplayArgs) -> anyhow::Result<ExitCode> {
                 replay = replay.in_an_older_version();
             }
             if !args.json {
-                eprintln!("{}: {}", stored.finding.id, replay.name());
+                notice!("{}: {}", stored.finding.id, replay.name());
             }
             lines.push(Replayed {
                 id: stored.finding.id,
@@ -198,12 +195,12 @@ pub(crate) fn findings(paths: &[PathBuf]) -> anyhow::Result<Vec<StoredFinding>> 
                 // What its own input explains is run only when it is named itself.
                 Ok(one) if one.finding.is_note() && !one_named => notes += 1,
                 Ok(one) => found.push(one),
-                Err(error) => eprintln!("warning: {:#}", anyhow::Error::from(error)),
+                Err(error) => warning!("{:#}", anyhow::Error::from(error)),
             }
         }
     }
     if notes > 0 {
-        eprintln!("fissure: {notes} notes are left out (name one to run it)");
+        notice!("fissure: {notes} notes are left out (name one to run it)");
     }
     if found.is_empty() {
         let names: Vec<String> = paths

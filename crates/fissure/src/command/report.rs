@@ -17,6 +17,7 @@ use fissure_report::run::{Run, RunError, RunReader};
 use fissure_report::{export, html};
 
 use super::session::explain_full_disk;
+use crate::console;
 use crate::exit_status::{ExitStatus, usage};
 
 /// Write what a run found as one HTML page, or for other programs
@@ -45,8 +46,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     sarif: Option<PathBuf>,
 
-    /// Write JSON (docs/report.md) to this file
-    #[arg(long, value_name = "FILE")]
+    /// Write JSON (docs/report.md) to this file; without a file, to standard output
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 
     /// Write Markdown for a pull-request comment to this file
@@ -101,8 +102,10 @@ pub(crate) fn run(args: ReportArgs) -> anyhow::Result<ExitCode> {
         (Format::Markdown, &args.markdown),
     ];
     for (format, path) in &files {
-        if let Some(path) = path {
-            write(path, &format.write(&run))?;
+        match path {
+            Some(path) if path == Path::new("-") => print!("{}", format.write(&run)),
+            Some(path) => write(path, &format.write(&run))?,
+            None => {}
         }
     }
     let only_files = files.iter().any(|(_, path)| path.is_some());
@@ -171,7 +174,9 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
             path.display()
         )
     })?;
-    println!("{}", path.display());
+    if !console::quiet() {
+        println!("{}", path.display());
+    }
     Ok(())
 }
 

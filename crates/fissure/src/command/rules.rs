@@ -64,6 +64,10 @@ struct ExplainArgs {
     #[arg(long, value_name = "PATH")]
     rules: Vec<PathBuf>,
 
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     reading: ReadingArgs,
 }
@@ -229,6 +233,14 @@ fn explain_file(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         let loaded = load_text(&sheet.text.text, args.reading.precedence());
         (sheet.text.origin.into(), sheet.text.text, loaded)
     };
+    if args.json {
+        let rules: Vec<_> = loaded.file.rules.iter().map(explained).collect();
+        let (api, library) = (&loaded.file.api, &loaded.file.library);
+        let answer = json!({"api": api, "library": library, "rules": rules});
+        println!("{answer}");
+        print_errors(&path, &text, &loaded);
+        return Ok(status(loaded.errors.len()).into());
+    }
     if let Some(api) = &loaded.file.api {
         let library = loaded.file.library.as_deref().unwrap_or("unknown library");
         println!("{api} ({library})\n");
@@ -238,6 +250,22 @@ fn explain_file(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
     }
     print_errors(&path, &text, &loaded);
     Ok(status(loaded.errors.len()).into())
+}
+
+/// The same for `--json`.
+fn explained(rule: &NamedRule) -> serde_json::Value {
+    let evidence = &rule.evidence;
+    let rejected = evidence
+        .rejected
+        .map(|(rejected, tried)| json!({"rejected": rejected, "tried": tried}));
+    json!({
+        "name": rule.name,
+        "rule": rule.rule.to_string(),
+        "meaning": explain(&rule.rule),
+        "accepted": evidence.accepted,
+        "broken_alone": rejected,
+        "reason": evidence.reason,
+    })
 }
 
 /// The rule, what it means, and what speaks for it.

@@ -13,6 +13,7 @@ use fissure_report::run::RunError;
 use fissure_report::serve::{ReplayAnswer, ServeError, Server, Token, serve};
 
 use super::replay::{LimitArgs, interpreter};
+use crate::console;
 use crate::exit_status::{self, ExitStatus, usage};
 use crate::target::TargetArgs;
 
@@ -43,6 +44,10 @@ pub(crate) struct ServeArgs {
         value_name = "TEXT"
     )]
     token: Option<String>,
+
+    /// Print the addresses as JSON
+    #[arg(long)]
+    json: bool,
 
     #[command(flatten)]
     target: TargetArgs,
@@ -79,11 +84,18 @@ pub(crate) fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
         }),
     };
     let ready = |address: SocketAddr| {
-        let text = format!(
-            "dashboard: http://{address}/?token={word}\n\
-             metrics:   http://{address}/metrics\n\
-             Ctrl-C ends it\n"
-        );
+        let dashboard = format!("http://{address}/?token={word}");
+        let metrics = format!("http://{address}/metrics");
+        let text = if args.json {
+            format!(
+                "{}\n",
+                serde_json::json!({"dashboard": dashboard, "metrics": metrics})
+            )
+        } else if console::quiet() {
+            format!("{dashboard}\n")
+        } else {
+            format!("dashboard: {dashboard}\nmetrics:   {metrics}\nCtrl-C ends it\n")
+        };
         let mut output = std::io::stdout();
         // Whoever reads this through a pipe waits for it; a closed one ends nothing.
         let _ = output.write_all(text.as_bytes());

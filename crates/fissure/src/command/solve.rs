@@ -1,14 +1,13 @@
 //! `fissure solve`: abstract inputs from rules.
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
-#![expect(clippy::print_stderr, reason = "figures stay apart from the inputs")]
-
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::command::session::args::rule_library;
+use crate::console::{notice, warning};
 use anyhow::anyhow;
 use clap::Args;
 use fissure_environment::Surroundings;
@@ -73,6 +72,10 @@ pub(crate) struct SolveArgs {
     #[arg(long)]
     explain: bool,
 
+    /// What is printed is JSON with and without this
+    #[arg(long)]
+    json: bool,
+
     /// Never use the network: do not install Z3
     #[arg(long)]
     offline: bool,
@@ -123,13 +126,13 @@ pub(crate) fn run(args: SolveArgs) -> anyhow::Result<ExitCode> {
         } else {
             " (--explain says why)"
         };
-        eprintln!("no inputs{hint}");
+        warning!("no inputs{hint}");
         if args.explain {
             explain(&args, &invariants)?;
         }
         return Ok(ExitStatus::Findings.into());
     }
-    eprintln!(
+    notice!(
         "{} inputs, {} distinct, {:.0} per second; {:.1} values per variable, distance {:.3}, entropy {:.2} bits",
         report.inputs,
         report.distinct,
@@ -167,7 +170,7 @@ fn find(args: &SolveArgs) -> anyhow::Result<Invariants> {
         return Err(usage(error.render(text, origin, false)));
     }
     let learned = sheet.library.map(|it| format!(" (learned with {it})"));
-    eprintln!(
+    notice!(
         "fissure: rules of {} from {origin}{}",
         sheet.title,
         learned.unwrap_or_default()
@@ -209,7 +212,7 @@ fn explain(args: &SolveArgs, invariants: &Invariants) -> anyhow::Result<()> {
     let exact = match solver(args) {
         Ok(program) => exactly(args, invariants, &program, &params, &rules)?,
         Err(error) => {
-            eprintln!("warning: no exact answer, because there is no Z3: {error}");
+            warning!("no exact answer, because there is no Z3: {error}");
             false
         }
     };
@@ -283,15 +286,15 @@ fn exactly(
     match answer {
         Ok(true) => Ok(true),
         Ok(false) => {
-            eprintln!(
-                "warning: no exact answer: Z3 gave up after {} s",
+            warning!(
+                "no exact answer: Z3 gave up after {} s",
                 MILLISECONDS / 1000
             );
             Ok(false)
         }
         Err(ExactError::Untranslatable { rule }) => {
-            eprintln!(
-                "warning: no exact answer: the rule {} has no translation to Z3",
+            warning!(
+                "no exact answer: the rule {} has no translation to Z3",
                 name(rule)
             );
             Ok(false)

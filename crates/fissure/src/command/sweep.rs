@@ -7,7 +7,7 @@
 )]
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use std::{fs, io};
@@ -16,6 +16,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use fissure_sweep::{Event, Exhaustive, Finding, Options, PARTS, Profile, Report};
 
+use crate::console;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -63,12 +64,12 @@ pub(crate) struct SweepArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     tensors: u8,
 
-    /// Seconds for one function and type
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    timeout: u64,
+    /// Time for one function and type
+    #[arg(long = "api-time", alias = "timeout", value_name = "TIME", default_value = "2m", value_parser = crate::duration::duration)]
+    timeout: Duration,
 
-    /// Write everything as JSON
-    #[arg(long, value_name = "FILE")]
+    /// Write everything as JSON to this file; without a file, to standard output instead of the table
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 
     /// Write the tables as Markdown
@@ -110,20 +111,31 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
         dtypes,
         count: args.count,
         tensors: args.tensors,
-        timeout: Duration::from_secs(args.timeout),
+        timeout: args.timeout,
         search: std::env::current_dir().into_iter().collect(),
     };
-    println!("function                                 type      largest error (ulp)  seconds");
+    let to_output = args.json.as_deref() == Some(Path::new("-"));
+    let told = !to_output && !console::quiet();
+    if told {
+        println!("function                                 type      largest error (ulp)  seconds");
+    }
+    let tell = |event: Event<'_>| {
+        if told {
+            show(event);
+        }
+    };
     let report = match args.exhaustive {
-        false => fissure_sweep::sweep(&options, show),
+        false => fissure_sweep::sweep(&options, tell),
         true => {
             let kept = kept(&args, &options)?;
-            fissure_sweep::exhaustive(&options, &kept, show)
+            fissure_sweep::exhaustive(&options, &kept, tell)
         }
     };
     let report = report.map_err(|error| anyhow!("failed to {error}"))?;
     write(&args, &report).context("failed to write the report")?;
-    summary(&report);
+    if told {
+        summary(&report);
+    }
     let wrong = !report.crashes.is_empty() || report.findings().next().is_some();
     Ok(match wrong {
         true => ExitStatus::Findings.into(),
@@ -236,8 +248,12 @@ fn lines(finding: &Finding) -> String {
 }
 
 fn write(args: &SweepArgs, report: &Report) -> io::Result<()> {
-    if let Some(path) = &args.json {
-        fs::write(path, serde_json::to_string_pretty(report)?)?;
+    match &args.json {
+        Some(path) if path == Path::new("-") => {
+            println!("{}", serde_json::to_string_pretty(report)?);
+        }
+        Some(path) => fs::write(path, serde_json::to_string_pretty(report)?)?,
+        None => {}
     }
     if let Some(path) = &args.markdown {
         fs::write(path, report.markdown())?;

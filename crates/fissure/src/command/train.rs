@@ -1,8 +1,6 @@
 //! `fissure train`: makes soft assertions by testing functions of the installed library.
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
-#![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -13,6 +11,9 @@ use fissure_assertions::{
     AssertionFile, Context, Kind, LabelError, ORACLES, PLAIN_ORACLES, Precision, Progress, Request,
     Split, TrainError, Trainable, catalogue, plug, train_functions,
 };
+
+use crate::console::notice;
+use serde_json::json;
 
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
@@ -64,6 +65,10 @@ pub(crate) struct TrainArgs {
     /// Number that decides all random choices
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 
     // Last, because its heading holds for everything after it.
     #[command(flatten)]
@@ -139,6 +144,7 @@ pub(crate) fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     };
     let mut sink = Sink {
         out: &args.out,
+        json: args.json,
         begun: Instant::now(),
         trained: Vec::new(),
         refused: None,
@@ -159,7 +165,7 @@ pub(crate) fn run(args: TrainArgs) -> anyhow::Result<ExitCode> {
     if own {
         for (function, path) in &sink.trained {
             let file = plug(&directory, function, path, &args.oracle)?;
-            println!(
+            notice!(
                 "plugged into {}: `fissure scan` steers by it",
                 file.display()
             );
@@ -252,6 +258,7 @@ fn own_function(name: &str, args: &TrainArgs) -> anyhow::Result<Trainable> {
 
 struct Sink<'a> {
     out: &'a Path,
+    json: bool,
     begun: Instant,
     trained: Vec<(String, PathBuf)>,
     refused: Option<String>,
@@ -261,12 +268,12 @@ struct Sink<'a> {
 impl Sink<'_> {
     fn take(&mut self, progress: Progress) {
         match progress {
-            Progress::Started { version } => eprintln!("fissure: testing version {version}"),
+            Progress::Started { version } => notice!("fissure: testing version {version}"),
             Progress::Skipped {
                 function,
                 precision,
                 reason,
-            } => eprintln!("{function} {precision}: no model: {reason}"),
+            } => notice!("{function} {precision}: no model: {reason}"),
             Progress::Refused { function, reason } => {
                 self.refused = Some(format!("`{function}`: {reason}"));
             }
@@ -278,12 +285,27 @@ impl Sink<'_> {
                     self.failed = Some(error.into());
                     return;
                 }
-                print_trained(&file, &path, self.begun.elapsed().as_secs_f64());
+                let seconds = self.begun.elapsed().as_secs_f64();
+                if self.json {
+                    println!("{}", trained_json(&file, &path, seconds));
+                } else {
+                    print_trained(&file, &path, seconds);
+                }
                 self.begun = Instant::now();
                 self.trained.push((file.header.function.clone(), path));
             }
         }
     }
+}
+
+/// A line of `--json`.
+fn trained_json(file: &AssertionFile, path: &Path, seconds: f64) -> serde_json::Value {
+    let models = file.header.models.iter().map(|(precision, model)| {
+        let figures = json!({"macro_f1": model.held_out.macro_f1()});
+        (precision.to_string(), figures)
+    });
+    let models: serde_json::Map<String, serde_json::Value> = models.collect();
+    json!({"function": file.header.function, "models": models, "seconds": seconds, "file": path})
 }
 
 fn print_trained(file: &AssertionFile, path: &Path, seconds: f64) {

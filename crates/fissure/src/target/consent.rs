@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
 use fissure_environment::machine::human_bytes;
-use fissure_environment::{Requirement, Store, Surroundings, bytes_on_disk};
+use fissure_environment::{Requirement, Store, Surroundings, bytes_on_disk, bytes_to_download};
 
 use crate::exit_status::usage;
 
@@ -21,9 +21,17 @@ pub(super) fn ask(
     if !watched || surroundings.variable("CI").is_some() {
         return Ok(());
     }
-    let size = bytes_on_disk(requirement).map_or_else(String::new, |bytes| {
-        format!(", about {} on disk", human_bytes(bytes))
-    });
+    let size = match (
+        bytes_to_download(surroundings, requirement),
+        bytes_on_disk(surroundings, requirement),
+    ) {
+        (Some(download), Some(disk)) => format!(
+            ", about {} to download and {} on disk",
+            human_bytes(download),
+            human_bytes(disk)
+        ),
+        _ => String::new(),
+    };
     eprint!(
         "fissure: no interpreter has {package}. Make an environment with {requirement} in {}{size}? [Y/n] ",
         Store::new(surroundings).folder().display(),

@@ -8,6 +8,8 @@ use fissure_environment::Progress;
 use fissure_environment::machine::human_bytes;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::console::{self, notice};
+
 /// In a log a sign of life is enough once in a while.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(15);
 /// Steps of the live line's wheel.
@@ -26,7 +28,7 @@ pub(crate) struct MakingDisplay {
 impl MakingDisplay {
     pub(crate) fn new() -> Self {
         Self {
-            line: stderr().is_terminal().then(ProgressBar::hidden),
+            line: (stderr().is_terminal() && !console::quiet()).then(ProgressBar::hidden),
             step: String::new(),
             begun: 0,
             downloaded: 0,
@@ -42,11 +44,17 @@ impl MakingDisplay {
                 folder,
                 python_version,
                 bytes,
+                download,
                 ..
             } => {
-                let size = bytes.map_or_else(String::new, |bytes| {
-                    format!(", about {} on disk,", human_bytes(bytes))
-                });
+                let size = match (bytes, download) {
+                    (Some(bytes), Some(download)) => format!(
+                        ", about {} to download and {} on disk,",
+                        human_bytes(download),
+                        human_bytes(bytes)
+                    ),
+                    _ => String::new(),
+                };
                 self.say(&format!(
                     "making the environment {name}: {requirement} for Python {python_version}{size} in {}",
                     folder.display(),
@@ -129,12 +137,12 @@ impl MakingDisplay {
         line.set_message(text);
     }
 
-    #[expect(clippy::print_stderr, reason = "progress is for the user's eyes")]
     fn say(&mut self, text: &str) {
         self.last_sign = Instant::now();
+        let say = || notice!("fissure: {text}");
         match &self.line {
-            Some(line) => line.suspend(|| eprintln!("fissure: {text}")),
-            None => eprintln!("fissure: {text}"),
+            Some(line) => line.suspend(say),
+            None => say(),
         }
     }
 }

@@ -1,8 +1,6 @@
 //! `fissure assertions eval`: the functions are tested again, and the models asked.
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
-#![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,6 +15,9 @@ use fissure_assertions::{
 
 use super::{find, installed};
 use crate::command::train::LibraryArg;
+use serde_json::json;
+
+use crate::console::notice;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -51,6 +52,10 @@ pub(super) struct EvalArgs {
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
     // Last, because its heading holds for everything after it.
     #[command(flatten)]
     target: TargetArgs,
@@ -82,11 +87,28 @@ pub(super) fn run(args: EvalArgs) -> anyhow::Result<ExitCode> {
     } else {
         tested(&args, &mut subjects)?
     };
-    println!("{table}");
+    if args.json {
+        println!("{}", figures(library, &subjects));
+    } else {
+        println!("{table}");
+    }
     if let Some(document) = document {
         document.replace(&table)?;
     }
     Ok(ExitStatus::NoFinding.into())
+}
+
+/// The table for `--json`.
+fn figures(library: &str, subjects: &[Subject]) -> serde_json::Value {
+    let functions = subjects.iter().map(|subject| {
+        let models = subject.measured.iter().map(|(precision, measured)| {
+            let figures = json!({"macro_f1": measured.answers.macro_f1(), "left_out": measured.left_out});
+            (precision.to_string(), figures)
+        });
+        let models: serde_json::Map<String, serde_json::Value> = models.collect();
+        json!({"function": subject.function.name, "context": subject.function.context, "models": models})
+    });
+    json!({"library": library, "functions": functions.collect::<Vec<_>>()})
 }
 
 /// The table of the figures in the files.
@@ -202,7 +224,7 @@ fn measure(request: &Request<'_>, subjects: &mut [Subject]) -> anyhow::Result<St
                 if let Some(subject) = subject
                     && let Some(answers) = subject.assertion.evaluate(labelled.dtype, &data)
                 {
-                    eprintln!(
+                    notice!(
                         "{} {}: {:.4}",
                         labelled.function,
                         labelled.dtype,

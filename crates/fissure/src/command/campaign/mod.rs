@@ -1,10 +1,6 @@
 //! `fissure campaign`: a library from end to end.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 pub(crate) mod args;
 mod options;
@@ -19,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::Context;
-use clap::{Args, FromArgMatches};
+use clap::FromArgMatches;
 use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
 use fissure_learn::Seeds;
 
@@ -28,6 +24,7 @@ use crate::command::fuzz::needs;
 use crate::command::offered::Library;
 use crate::command::session::seed;
 use crate::command::{report, session};
+use crate::console::{self, notice, warning};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target;
 use args::{Action, CampaignArgs, CampaignRunArgs};
@@ -78,7 +75,7 @@ pub(crate) fn print_summary(
 ) -> anyhow::Result<ExitCode> {
     if args.run.json {
         println!("{}", serde_json::to_string(summary)?);
-    } else {
+    } else if !console::quiet() {
         print!("\n{}\n", fissure_report::api_table(summary));
         print!("{}", fissure_report::oracle_table(summary));
         if let Some(line) = fissure_report::acceptance_line(summary) {
@@ -171,24 +168,22 @@ fn begin(
             },
         )));
     }
-    if !args.run.quiet {
-        for warning in known.warnings.iter().take(5) {
-            eprintln!("warning: {warning}");
-        }
-        if known.warnings.len() > 5 {
-            eprintln!(
-                "warning: {} more about the files (fissure specs check shows all)",
-                known.warnings.len() - 5
-            );
-        }
-        eprintln!(
-            "phase  specs: {} APIs of {package}: {} constraint files, {} rule files, {unknown} to be \
-             learned, {asked} as the library describes them",
-            known.apis.len(),
-            known.constraint_files,
-            known.rule_files,
+    for warning in known.warnings.iter().take(5) {
+        warning!("{warning}");
+    }
+    if known.warnings.len() > 5 {
+        warning!(
+            "{} more about the files (fissure specs check shows all)",
+            known.warnings.len() - 5
         );
     }
+    notice!(
+        "phase  specs: {} APIs of {package}: {} constraint files, {} rule files, {unknown} to be \
+         learned, {asked} as the library describes them",
+        known.apis.len(),
+        known.constraint_files,
+        known.rule_files,
+    );
     let plan = CampaignPlan {
         format: FORMAT,
         fissure_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -217,9 +212,7 @@ fn names_to_learn(
     }
     let package = library.name;
     let names = library.kept("samples", false, || {
-        if !args.run.quiet {
-            eprintln!("fissure: asking which APIs {package} has samples of");
-        }
+        notice!("fissure: asking which APIs {package} has samples of");
         let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
         Ok(Seeds::names(python, package, scratch.path(), stop)?)
     });
@@ -246,10 +239,7 @@ pub(crate) fn open(path: &Path) -> anyhow::Result<(CampaignRunArgs, CampaignFold
     })?;
     std::env::set_current_dir(&plan.folder)
         .with_context(|| format!("failed to go to {}", plan.folder.display()))?;
-    // The program itself comes before the name of the command.
-    let command = CampaignArgs::augment_args(clap::Command::new("fissure campaign"));
-    let matches = command
-        .try_get_matches_from(plan.command.iter().skip(1))
+    let matches = crate::matches_again(&plan.command, "campaign")
         .map_err(|error| usage(format!("its command cannot be given again: {error}")))?;
     let mut args = CampaignArgs::from_arg_matches(&matches)?.run;
     args.output = Some(path);
@@ -262,8 +252,6 @@ fn resume(
     now: &CampaignRunArgs,
 ) -> anyhow::Result<(CampaignRunArgs, CampaignFolder, CampaignPlan)> {
     let (mut args, folder, plan) = open(path)?;
-    args.run.quiet = now.run.quiet;
-    args.run.verbose = now.run.verbose;
     args.run.json = now.run.json;
     args.run.screen = now.run.screen;
     args.workers = now.workers.or(args.workers);

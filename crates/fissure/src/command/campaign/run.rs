@@ -1,7 +1,5 @@
 //! `fissure campaign`: the phases of one shard.
 
-#![expect(clippy::print_stderr, reason = "says what runs")]
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +20,7 @@ use super::args::CampaignRunArgs;
 use super::options::run_options;
 use crate::command::fuzz::needs;
 use crate::command::session::{self, Shown, session_options};
+use crate::console::{self, notice};
 
 /// Time for learning where nothing else is asked for.
 const LEARN_TOTAL: Duration = Duration::from_secs(600);
@@ -54,9 +53,7 @@ fn usual_timeout(total: Option<Duration>) -> Duration {
 
 impl ShardRun<'_> {
     fn phase(&self, text: &str) {
-        if !self.args.run.quiet {
-            eprintln!("phase  {text}");
-        }
+        notice!("phase  {text}");
     }
 
     /// Where this shard's rules go: each process has a folder of its own.
@@ -253,13 +250,11 @@ impl ShardRun<'_> {
                 ..session
             },
             chose_oracles: self.args.judging.oracles.is_some(),
-            style: session::style(self.args.run.quiet),
-            verbose: self.args.run.verbose,
             screen: self
                 .args
                 .run
                 .screen
-                .wanted(true, self.args.run.quiet || self.args.run.verbose),
+                .wanted(true, console::quiet() || console::verbose()),
             stop: self.stop,
         };
         session.run(Source::Specs(&specs), &options)

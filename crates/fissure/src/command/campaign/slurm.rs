@@ -1,10 +1,6 @@
 //! `fissure campaign` on Slurm: submit, status, merge, and what one task does.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -22,6 +18,7 @@ use super::options::shard_of;
 use super::run::ShardRun;
 use crate::command::campaign;
 use crate::command::{report, session};
+use crate::console::{notice, warning};
 use crate::exit_status::{ExitStatus, usage};
 
 /// Tasks told one by one by `fissure campaign status`.
@@ -62,7 +59,7 @@ pub(super) fn submit(
     }
     if tasks.is_empty() {
         print_status(&statuses);
-        eprintln!("fissure: nothing to submit: every task is done, runs or waits");
+        notice!("fissure: nothing to submit: every task is done, runs or waits");
         return Ok(ExitStatus::NoFinding.into());
     }
     let (template, template_path) = match &args.slurm.template {
@@ -134,7 +131,7 @@ pub(super) fn status(args: &FolderArgs) -> anyhow::Result<ExitCode> {
         let queue = match Queue::ask(&jobs) {
             Ok(queue) => Some(queue),
             Err(error) => {
-                eprintln!("warning: {error}");
+                warning!("{error}");
                 None
             }
         };
@@ -226,7 +223,7 @@ pub(super) fn merge(args: &FolderArgs) -> anyhow::Result<ExitCode> {
     run.run.json = args.json;
     let merged = fissure_campaign::merge(&folder, &plan)?;
     for shard in &merged.missing {
-        eprintln!("warning: there is nothing of shard {shard} yet");
+        warning!("there is nothing of shard {shard} yet");
     }
     report::write_page(folder.path())?;
     campaign::print_summary(&run, &merged.summary, folder.path())

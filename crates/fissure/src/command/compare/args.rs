@@ -109,8 +109,4 @@ pub(crate) struct CompareArgs {
     /// Print the whole report as JSON on standard output
     #[arg(long)]
     pub json: bool,
-
-    /// No progress, only the result
-    #[arg(long)]
-    pub quiet: bool,
 }

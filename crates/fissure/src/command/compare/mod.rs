@@ -1,10 +1,6 @@
 //! `fissure compare`: two versions of a library side by side.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 pub(crate) mod args;
 mod plan;
@@ -16,6 +12,7 @@ use anyhow::Context;
 use fissure_compare::{Behaviour, CompareError, Event, Kind, Report, compare};
 
 use crate::command::session;
+use crate::console::{notice, warning};
 use crate::exit_status::{ExitStatus, usage};
 pub(crate) use args::CompareArgs;
 
@@ -28,39 +25,36 @@ pub(crate) fn run(args: CompareArgs) -> anyhow::Result<ExitCode> {
     let options = plan::plan(&args)?;
     let stop = session::stop_on_interrupt()?;
     let mut shown = Instant::now();
-    let mut tell = |event: Event<'_>| {
-        if args.quiet {
-            return;
+    let mut tell = |event: Event<'_>| match event {
+        Event::Began {
+            before,
+            after,
+            apis,
+        } => notice!(
+            "fissure: {} {} (Python {}) against {} (Python {}), {apis} APIs, seed {}",
+            options.package,
+            before.version,
+            before.python_version,
+            after.version,
+            after.python_version,
+            options.seed,
+        ),
+        Event::Found(found) => notice!(
+            "found  {} {}: {}",
+            found.kind,
+            found.api.title,
+            found.detail
+        ),
+        Event::Progress { apis, inputs } if shown.elapsed() > INTERVAL => {
+            shown = Instant::now();
+            notice!(
+                "fissure: {apis} of {} APIs, {inputs} inputs",
+                options.subjects.len()
+            );
         }
-        match event {
-            Event::Began {
-                before,
-                after,
-                apis,
-            } => eprintln!(
-                "fissure: {} {} (Python {}) against {} (Python {}), {apis} APIs, seed {}",
-                options.package,
-                before.version,
-                before.python_version,
-                after.version,
-                after.python_version,
-                options.seed,
-            ),
-            Event::Found(found) => eprintln!(
-                "found  {} {}: {}",
-                found.kind, found.api.title, found.detail
-            ),
-            Event::Progress { apis, inputs } if shown.elapsed() > INTERVAL => {
-                shown = Instant::now();
-                eprintln!(
-                    "fissure: {apis} of {} APIs, {inputs} inputs",
-                    options.subjects.len()
-                );
-            }
-            Event::Progress { .. } => {}
-            Event::Phase(what) => eprintln!("phase  {what}"),
-            Event::Warning(text) => eprintln!("warning: {text}"),
-        }
+        Event::Progress { .. } => {}
+        Event::Phase(what) => notice!("phase  {what}"),
+        Event::Warning(text) => warning!("{text}"),
     };
     let report = compare(&options, &stop, &mut tell).map_err(|error| match error {
         CompareError::NoFolder(_) => usage(error.to_string()),

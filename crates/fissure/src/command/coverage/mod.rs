@@ -206,10 +206,8 @@ fn fuzz_first(api: &str, inputs: u64) -> anyhow::Result<PathBuf> {
         "--workdir".to_owned(),
         folder.display().to_string(),
     ];
-    let command = FuzzArgs::augment_args(clap::Command::new("fissure fuzz"));
-    let matches = command
-        .try_get_matches_from(words)
-        .map_err(|error| usage(error.to_string()))?;
+    let words: Vec<String> = ["fissure".to_owned()].into_iter().chain(words).collect();
+    let matches = crate::matches_again(&words, "fuzz").map_err(|error| usage(error.to_string()))?;
     // Findings are reported by the run itself; the question here is another one.
     fuzz::run(FuzzArgs::from_arg_matches(&matches)?)?;
     println!();

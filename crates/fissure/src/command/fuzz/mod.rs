@@ -1,10 +1,6 @@
 //! `fissure fuzz`: run it.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command prints its result"
-)]
+#![expect(clippy::print_stdout, reason = "a command prints its result")]
 
 pub(crate) mod args;
 pub(crate) mod needs;
@@ -19,12 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
-use clap::{Args, FromArgMatches};
+use clap::FromArgMatches;
 use fissure_campaign::{RunFolder, RunSummary, SessionOptions, Source};
 use fissure_environment::Surroundings;
 use fissure_model::Spec;
 
 use crate::command::session::{self, Shown, session_options};
+use crate::console::{self, notice, warning};
 use crate::exit_status::{ExitStatus, usage};
 use crate::{screen, target};
 use args::FuzzArgs;
@@ -47,9 +44,7 @@ pub(crate) fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         plan.specs.retain(|spec| spec.api.package == package);
         plan.run.resume = true;
     }
-    if !args.run.quiet {
-        warn(&plan, args.run.verbose);
-    }
+    warn(&plan);
     let stop = session::stop_on_interrupt()?;
     let mut by_package: BTreeMap<&str, Vec<Spec>> = BTreeMap::new();
     for spec in &plan.specs {
@@ -81,7 +76,7 @@ pub(crate) fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         }
         if args.run.json {
             println!("{}", serde_json::to_string(&summary)?);
-        } else {
+        } else if !console::quiet() {
             print!("\n{}\n", fissure_report::api_table(&summary));
             print!("{}", fissure_report::oracle_table(&summary));
             if let Some(line) = fissure_report::acceptance_line(&summary) {
@@ -114,10 +109,7 @@ fn resume(folder: &Path) -> anyhow::Result<(FuzzArgs, String)> {
     }
     std::env::set_current_dir(&header.folder)
         .with_context(|| format!("failed to go to {}", header.folder.display()))?;
-    // The program itself and the name of the command come before the arguments.
-    let command = FuzzArgs::augment_args(clap::Command::new("fissure fuzz"));
-    let matches = command
-        .try_get_matches_from(header.command.iter().skip(1))
+    let matches = crate::matches_again(&header.command, "fuzz")
         .map_err(|error| usage(format!("its command cannot be given again: {error}")))?;
     let args = FuzzArgs {
         workdir: Some(folder),
@@ -156,11 +148,9 @@ fn fuzz_package(
             ..options
         },
         chose_oracles: args.judging.oracles.is_some(),
-        style: session::style(args.run.quiet),
-        verbose: args.run.verbose,
         screen: args.run.screen.wanted(
             screen::is_long(&plan.run),
-            args.run.quiet || args.run.verbose,
+            console::quiet() || console::verbose(),
         ),
         stop,
     };
@@ -193,10 +183,11 @@ fn environment(plan: &Plan, args: &FuzzArgs) -> anyhow::Result<Vec<(String, Stri
 
 /// What the files say and we do not support or read otherwise is told, never dropped in silence; in short when there
 /// is a lot of it.
-fn warn(plan: &Plan, verbose: bool) {
+fn warn(plan: &Plan) {
+    let verbose = console::verbose();
     const SHOWN: usize = 5;
     for line in &plan.rules {
-        eprintln!("fissure: {line}");
+        notice!("fissure: {line}");
     }
     let shown = if verbose {
         plan.warnings.len()
@@ -204,20 +195,20 @@ fn warn(plan: &Plan, verbose: bool) {
         SHOWN.min(plan.warnings.len())
     };
     for warning in &plan.warnings[..shown] {
-        eprintln!("warning: {warning}");
+        warning!("{warning}");
     }
     if plan.warnings.len() > shown {
-        eprintln!(
-            "warning: {} more about the constraint files (fissure specs check shows all)",
+        warning!(
+            "{} more about the constraint files (fissure specs check shows all)",
             plan.warnings.len() - shown
         );
     }
     if verbose {
         for repair in &plan.repairs {
-            eprintln!("note: {repair}");
+            notice!("note: {repair}");
         }
     } else if !plan.repairs.is_empty() {
-        eprintln!(
+        notice!(
             "note: {} of the files' constraints contradict the type they document and are read as \
              that type (--verbose lists them, --no-repair keeps them)",
             plan.repairs.len(),

@@ -1,7 +1,5 @@
 //! Calls that ended their process while learning: findings like those of `fissure fuzz`.
 
-#![expect(clippy::print_stderr, reason = "says what was found, and warnings")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +10,8 @@ use fissure_judge::{JudgeOptions, judge};
 use fissure_learn::Learned;
 use fissure_model::{Api, ConcreteInput, Execution, Finding, Verdict};
 use fissure_triage::{Signature, complexity, confirm, finding_id, signature, write_finding};
+
+use crate::console::{notice, warning};
 
 /// Findings of one API at most: each is tried in fresh processes, which import the library.
 const MOST: usize = 4;
@@ -46,7 +46,7 @@ impl Findings {
         let mut simplest: Vec<_> = simplest.into_iter().collect();
         simplest.sort_by_key(|(_, (input, ..))| complexity(input));
         if simplest.len() > MOST {
-            eprintln!(
+            notice!(
                 "fissure: calls of {} end their process in {} ways; the simplest {MOST} are written",
                 api.title,
                 simplest.len()
@@ -77,7 +77,7 @@ impl Findings {
             self.try_again(&mut finding);
             let folder = write_finding(&self.folder, &finding)
                 .with_context(|| format!("failed to write into {}", self.folder.display()))?;
-            eprintln!(
+            notice!(
                 "fissure: a call of {} ended its process: {}",
                 api.title,
                 folder.display()
@@ -94,10 +94,7 @@ impl Findings {
         }
         let mut run = |script: &Path, _| run_fresh(&self.python, script, &self.script);
         if let Err(error) = confirm(finding, &mut run, 3, &self.script.scratch.join("scripts")) {
-            eprintln!(
-                "warning: failed to try {} in a fresh process: {error}",
-                finding.id
-            );
+            warning!("failed to try {} in a fresh process: {error}", finding.id);
         }
     }
 }

@@ -1,8 +1,6 @@
 //! What `fissure learn` keeps and shows of each API that is learned.
 
 #![expect(clippy::print_stdout, reason = "a command prints its result")]
-#![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
-
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -13,6 +11,7 @@ use serde_json::json;
 
 use super::findings::Findings;
 use super::table::{Record, Table};
+use crate::console::warning;
 use crate::exit_status::ExitStatus;
 
 /// Writes the rules and the table, and counts findings.
@@ -48,7 +47,7 @@ impl Observer<anyhow::Error> for Keeper<'_> {
                 pool,
             } => {
                 for remark in &learned.remarks {
-                    eprintln!("warning: {name}: {remark}");
+                    warning!("{name}: {remark}");
                 }
                 self.learned.fetch_add(1, Ordering::Relaxed);
                 let record = Record::learned(name, learned);
@@ -62,7 +61,7 @@ impl Observer<anyhow::Error> for Keeper<'_> {
                 name,
                 reason,
             } => {
-                eprintln!("warning: {name}: {reason}");
+                warning!("{name}: {reason}");
                 self.failed.fetch_add(1, Ordering::Relaxed);
                 let record = Record::failed(name, &reason);
                 self.table().add(&record)?;

@@ -1,7 +1,5 @@
 //! `fissure learn`: learns what APIs accept, and writes it as rules.
 
-#![expect(clippy::print_stderr, reason = "says what runs, and warnings")]
-
 mod findings;
 mod keep;
 mod table;
@@ -20,6 +18,7 @@ use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
 use fissure_learn::{KnownCalls, LanguageModel, LearnError, LearnOptions, Many, Seeds, read_calls};
 
 use crate::command::session::{seconds_of, stop_on_interrupt};
+use crate::console::notice;
 use crate::exit_status::usage;
 use crate::target::{self, TargetArgs};
 use findings::Findings;
@@ -233,7 +232,7 @@ fn database(
     if let Some(folder) = kept.filter(|folder| Seeds::are_in(folder)) {
         return Seeds::from_folder(folder);
     }
-    eprintln!("fissure: asking the sample database of {package}");
+    notice!("fissure: asking the sample database of {package}");
     let seeds = Seeds::from_database(python, package, scratch, exact, SEEDS, stop)?;
     if let Some(folder) = kept {
         seeds.keep(folder)?;

@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use fissure_model::TargetStatus;
-use fissure_numeric::scan::{InputEvent, OwnRun, ScanFinding, ScanReport, ScanSite};
+use fissure_numeric::scan::{CaseStudy, InputEvent, OwnRun, ScanFinding, ScanReport, ScanSite};
 use fissure_report::words::printable;
+
+use crate::console;
 
 /// Prints a line of which parts may be the program's own text: nothing of it acts on the terminal.
 macro_rules! say {
@@ -28,17 +30,17 @@ pub(super) struct Console {
 }
 
 impl Console {
-    pub(super) fn new(json: bool, verbose: bool) -> Console {
+    pub(super) fn new(json: bool) -> Console {
         Console {
             json,
-            verbose,
+            verbose: console::verbose(),
             said: RefCell::default(),
         }
     }
 
     /// Explanations go to standard error, so that `--json` leaves standard output to the report.
     fn line(&self, text: &str) {
-        if !self.json {
+        if !self.json && !console::quiet() {
             say!("{text}");
         } else if self.verbose {
             tell!("{text}");
@@ -51,7 +53,9 @@ impl Console {
     }
 
     pub(super) fn remark(&self, remark: &str) {
-        tell!("configuration: {remark}");
+        if !console::quiet() {
+            tell!("configuration: {remark}");
+        }
     }
 
     pub(super) fn started(&self, target: &str, versions: &BTreeMap<String, String>) {
@@ -158,6 +162,14 @@ impl Console {
 
     pub(super) fn patch(&self, path: &Path) {
         self.line(&format!("  wrote {}", path.display()));
+    }
+
+    /// The summary of Soft Assertion Fuzzer.
+    pub(super) fn case_study(&self, study: &CaseStudy) {
+        self.line("\nCase Study Summary:");
+        for (name, value) in study.lines() {
+            self.line(&format!("  {name}: {value}"));
+        }
     }
 
     pub(super) fn report(&self, report: &ScanReport, logs: &Path) -> anyhow::Result<()> {

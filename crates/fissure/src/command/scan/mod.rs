@@ -10,10 +10,11 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use fissure_execute::{SandboxOptions, has_gpu};
 use fissure_numeric::scan::{
-    Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanSite, ScanTarget,
-    Steering, imported, scan, write_output,
+    Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanReport, ScanSite,
+    ScanTarget, Steering, imported, scan, write_output,
 };
 
+use crate::console::notice;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 use console::Console;
@@ -99,10 +100,6 @@ pub(crate) struct ScanArgs {
     #[arg(long)]
     json: bool,
 
-    /// Show the search as it goes
-    #[arg(long, short)]
-    verbose: bool,
-
     #[command(flatten)]
     python: TargetArgs,
 }
@@ -137,6 +134,27 @@ impl From<SteeringArg> for Steering {
             SteeringArg::Random => Steering::Random,
         }
     }
+}
+
+/// A list of packages that lies beside the program.
+fn lists_beside(target: &ScanTarget) -> Option<PathBuf> {
+    let folder = match target {
+        ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } => file.parent()?,
+        ScanTarget::Folder(folder) => folder,
+        ScanTarget::Module(_) | ScanTarget::ModuleFunction { .. } => Path::new(""),
+    };
+    ["requirements.txt", "pyproject.toml"]
+        .into_iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.is_file())
+}
+
+/// Whether the program could not import something.
+fn lacks_a_module(report: &ScanReport) -> bool {
+    let own_run = report.own_run.as_ref();
+    own_run
+        .and_then(|run| run.error.as_ref())
+        .is_some_and(|error| error.0 == "ModuleNotFoundError")
 }
 
 /// Why a file is no Python program, by its name; nothing where it may be one.
@@ -188,6 +206,7 @@ pub(crate) fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         .clone()
         .or(configured)
         .unwrap_or_else(|| Path::new("fissure-out").join(folder_name(&args.target)));
+    let beside = lists_beside(&scan_target);
     let mut options = ScanOptions::new(scan_target, python.python, output);
     options.arguments = args.arguments;
     if let Some(timeout) = args.timeout.or(config.timeout) {
@@ -225,7 +244,7 @@ pub(crate) fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         .unwrap_or_default();
     options.config = config;
 
-    let console = Console::new(args.json, args.verbose);
+    let console = Console::new(args.json);
     for remark in &options.config.remarks {
         console.remark(remark);
     }
@@ -241,6 +260,17 @@ pub(crate) fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     };
     let logs = write_output(&options, &report)?;
     console.report(&report, &logs)?;
+    if args.python.beside.is_empty()
+        && let Some(list) = beside.filter(|_| lacks_a_module(&report))
+    {
+        notice!(
+            "fissure: {0} lists packages: --with {0} scans in a managed environment that has them",
+            list.display()
+        );
+    }
+    if options.layout == Layout::SoftAssertion {
+        console.case_study(&fissure_numeric::scan::case_study(&report));
+    }
     if args.write_fixes {
         for finding in &report.findings {
             if let Some(fix) = &finding.fix {

@@ -62,14 +62,6 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Only findings and warnings
-    #[arg(long, conflicts_with = "verbose")]
-    pub quiet: bool,
-
-    /// Every API's start and end, and its commonest reasons for rejection
-    #[arg(long)]
-    pub verbose: bool,
-
     #[command(flatten)]
     pub screen: ScreenArgs,
 }

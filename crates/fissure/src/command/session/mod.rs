@@ -20,6 +20,7 @@ use fissure_environment::Surroundings;
 use fissure_execute::{Arming, CoverageOptions, SandboxReport};
 use fissure_report::{Progress, Style};
 
+use crate::console::{self, notice, warning};
 use crate::exit_status::{self, ExitStatus, usage};
 use crate::screen::{self, Screen};
 use args::RunArgs;
@@ -35,8 +36,6 @@ pub(super) struct Shown<'a> {
     pub session: SessionOptions,
     /// The user has chosen the oracles, and wants to know which of them cannot run.
     pub chose_oracles: bool,
-    pub style: Style,
-    pub verbose: bool,
     /// The status screen, or lines.
     pub screen: bool,
     pub stop: &'a Arc<AtomicBool>,
@@ -148,8 +147,8 @@ impl Shown<'_> {
         let session = Session::start(self.session, options.clone(), self.stop)
             .map_err(|error| as_usage(&workdir, error))?;
         let info = session.info();
-        if self.style != Style::Quiet {
-            eprintln!(
+        {
+            notice!(
                 "fissure: {} {} on Python {}, {} worker{}, seed {}",
                 package,
                 info.library_version,
@@ -158,11 +157,11 @@ impl Shown<'_> {
                 if options.workers == 1 { "" } else { "s" },
                 options.seed,
             );
-            eprintln!("fissure: {}", protections(session.protections()));
+            notice!("fissure: {}", protections(session.protections()));
         }
         if self.chose_oracles {
             for obstacle in &info.obstacles {
-                eprintln!("warning: {obstacle}");
+                warning!("{obstacle}");
             }
         }
         let apis = source.len();
@@ -177,7 +176,8 @@ impl Shown<'_> {
             }
             summary
         } else {
-            let mut progress = Progress::new(self.style, self.verbose, apis);
+            let mut progress =
+                Progress::new(style(), console::verbose(), apis).colored(console::colored());
             let summary = session.run(source, &mut |event| progress.observe(event));
             progress.finish();
             summary
@@ -222,8 +222,8 @@ pub(super) fn protections(given: Option<SandboxReport>) -> String {
     text
 }
 
-pub(super) fn style(quiet: bool) -> Style {
-    if quiet {
+fn style() -> Style {
+    if console::quiet() {
         Style::Quiet
     } else if io::stderr().is_terminal() {
         Style::Terminal

@@ -85,6 +85,7 @@ fn files_of(what: &str, args: &DiffArgs) -> anyhow::Result<Files> {
     let target = TargetArgs {
         python: None,
         env: Some(what.to_owned()),
+        beside: Vec::new(),
         offline: args.offline,
     };
     let python = target::resolve(&target, package)?.python;

@@ -24,7 +24,7 @@ pub(super) struct ExtractArgs {
     names: Vec<String>,
 
     /// Folder for the files, one per callable
-    #[arg(long, value_name = "DIR")]
+    #[arg(long = "output", alias = "out", value_name = "DIR")]
     out: PathBuf,
 
     /// Write over files of an earlier extraction, and keep what people changed in them

@@ -19,6 +19,7 @@ use fissure_model::{Param, Role, Signature, Spec};
 use fissure_spec::{Collection, Confirmation, SpecError, Warning, load_paths, text};
 use serde_json::json;
 
+use crate::console;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::TargetArgs;
 use diff::DiffArgs;
@@ -62,10 +63,6 @@ struct CheckArgs {
     /// Constraint files, or folders that are searched for them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-
-    /// Print only errors and the summary
-    #[arg(long, short)]
-    quiet: bool,
 
     /// Print one JSON object
     #[arg(long)]
@@ -136,7 +133,7 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         });
         println!("{report}");
     } else {
-        if !args.quiet {
+        if !console::quiet() {
             for warning in warnings() {
                 println!("{warning}");
             }
