@@ -34,7 +34,7 @@ def fuzz(
     target = target_of(function)
     output = output or tempfile.mkdtemp(prefix="fissure-")
     command = ["fuzz", target.name, "--quiet", "--plain", "--seed", seed]
-    command += ["--max-iter", max_inputs, "--workdir", output, "--python", python or sys.executable]
+    command += ["--max-iter", max_inputs, "--output", output, "--python", python or sys.executable]
     folders = [] if target.folder is None else [target.folder]
     reference = reference if reference is not None else reference_of(function)
     if reference is not None:
@@ -71,7 +71,7 @@ def scan(target, max_time=None, output=None, python=None, arguments=(), options=
     output = output or tempfile.mkdtemp(prefix="fissure-")
     command = ["scan", name, "--output", output, "--python", python or sys.executable]
     if max_time is not None:
-        command += ["--timeout", max_time]
+        command += ["--total-time", max_time]
     command += list(options)
     if arguments:
         command += ["--"] + list(arguments)

@@ -196,7 +196,8 @@ mod tests {
             scripts: true,
             kept: 0,
         };
-        let outcomes = [Outcome::Accepted { nan: false }, Outcome::Timeout];
+        let crash = Outcome::Crash { signal: 11 };
+        let outcomes = [Outcome::Accepted { nan: false }, crash];
         for (number, outcome) in (0..).zip(outcomes) {
             let input = ConcreteInput {
                 number,
@@ -218,7 +219,8 @@ mod tests {
             read("gen_order"),
             "scripts/000000.py, 0\ninputs/000001.json, 1\n"
         );
-        assert_eq!(read("failure_script_record"), "scripts/000001.py, 1\n");
+        let crashes = read("Segmentation_fault_script_record");
+        assert_eq!(crashes, "scripts/000001.py, 1\n");
         assert!(dir.path().join("scripts/000000.py").is_file());
     }
 }

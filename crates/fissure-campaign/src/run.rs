@@ -96,6 +96,14 @@ impl Source<'_> {
         self.len() == 0
     }
 
+    /// The name of every API.
+    pub fn titles(self) -> Vec<String> {
+        match self {
+            Source::Specs(specs) => specs.iter().map(|spec| spec.api.title.clone()).collect(),
+            Source::Saved(saved) => saved.iter().map(|one| one.api.title.clone()).collect(),
+        }
+    }
+
     /// Every API, with the library whose tensors it gets.
     fn apis(self, tensors: &str) -> Vec<Arc<Api>> {
         let known = |api: &Api| {

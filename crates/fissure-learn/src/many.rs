@@ -64,6 +64,8 @@ pub enum LearnEvent<'a> {
         number: usize,
         name: &'a str,
         reason: String,
+        /// The library has nothing of this name.
+        missing: bool,
     },
 }
 
@@ -137,6 +139,7 @@ impl Many {
                             number: number * group + within,
                             name,
                             reason: error.to_string(),
+                            missing: false,
                         })?;
                     }
                     continue;
@@ -171,6 +174,7 @@ impl Many {
                         number,
                         name,
                         reason: error.to_string(),
+                        missing: matches!(error, LearnError::Missing { .. }),
                     })?,
                 }
                 // A pool that stopped is replaced; one API does not end the run.

@@ -13,7 +13,7 @@ use std::process::{Child, Command, Stdio};
 
 use browser::Browser;
 use made_run::{MadeRun, hostile_finding, tell};
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{TestContext, run};
 
 const MADE: MadeRun = MadeRun {
@@ -76,7 +76,7 @@ fn the_report_is_searched_filtered_and_opened_and_hostile_text_stays_text() {
         body.contains("<script>document.title='harmed'</script>"),
         "{body}"
     );
-    assert!(body.contains("REPRODUCER"), "{body}");
+    assert!(body.contains("Reproducer"), "{body}");
     browser.click(".finding .body .block .act");
     browser.wait_for("document.querySelector('.finding .act').textContent === 'Copied'");
     picture(&browser, "report-open.png");
@@ -138,6 +138,97 @@ fn the_report_fits_a_phone_and_follows_dark() {
     );
     let background = browser.run("return getComputedStyle(document.body).backgroundColor");
     assert_eq!(background, json!("rgb(16, 21, 27)"));
+    assert_nothing_harmed(&browser);
+}
+
+/// The folder of a scan with findings at the given severities, the last of them not seen again.
+fn made_scan(context: &TestContext, severities: &[&str]) -> PathBuf {
+    let folder = context.path("scan");
+    let findings: Vec<Value> = severities
+        .iter()
+        .enumerate()
+        .map(|(at, severity)| {
+            let own = folder.join(format!("finding{at}"));
+            std::fs::create_dir_all(&own).unwrap();
+            std::fs::write(own.join("reproduce.py"), "print(1)\n").unwrap();
+            let site = json!({"file": "/home/me/train.py", "line": at + 3, "function": "log", "scope": "f", "hits": 1});
+            json!({
+                "id": format!("log_line{at}"), "site": site, "oracle": "nonfinite", "also": [],
+                "details": ["log of finite operands gives NaN in 1 of 6 elements"],
+                "sentence": "With x: column 1 is constant; log gives NaN.", "level": "L1", "severity": severity,
+                "reason": null, "producer": "log", "hidden_by": null, "label": "lowest", "signal": "lowest",
+                "training_steps": 0, "ratio": null, "library": "torch", "elapsed": 0.5, "folder": own,
+                "reproduced": at + 1 < severities.len(), "same_cause": [],
+                "advice": "line 3: `log` of what may be 0", "fix": null, "precondition": null, "refused_fixes": [],
+                "input": {"x": {"key": "entering:0", "shape": [2, 3], "dtype": "float32", "elements_changed": 1,
+                    "smallest": -0.25, "largest": 1.5, "values": [-0.25, 1.5, 0.123456789]}},
+            })
+        })
+        .collect();
+    let report = json!({
+        "target": "train.py", "versions": {"torch": "2.9.1", "python": "3.11.7"}, "findings": findings,
+        "notes": [], "problems": [], "targets": [], "search_seconds": 1.5, "runs": 28, "interrupted": false,
+    });
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("report.json"), report.to_string()).unwrap();
+    let ran = run(context.command().arg("report").arg(&folder));
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    folder
+}
+
+#[test]
+fn a_scan_shows_how_bad_what_and_where_to_look_in_its_list_at_every_size() {
+    for (width, dark) in [(1300, false), (1300, true), (500, false), (500, true)] {
+        let Some(browser) = Browser::start(width, 1000, dark) else {
+            return;
+        };
+        let context = TestContext::new();
+        let folder = made_scan(&context, &["critical", "medium"]);
+        browser.open(&format!("file://{}/report.html", folder.display()));
+        browser.wait_for("document.documentElement.dataset.ready");
+        let row = browser.text(".finding summary");
+        for part in [
+            "critical",
+            "With x: column 1 is constant",
+            "Look at: line 3",
+        ] {
+            assert!(row.contains(part), "{part}: {row}");
+        }
+        assert!(browser.text(".group").contains("log 2 findings"));
+        let marks =
+            "return [...document.querySelectorAll('.mark')].map((mark) => mark.textContent)";
+        assert_eq!(browser.run(marks), json!(["not confirmed"]));
+        browser.click(".finding summary");
+        browser.wait_for("document.querySelector('.finding .values')");
+        let body = browser.text(".finding .body");
+        assert!(
+            body.contains("0.12346") && body.contains("1 element changed"),
+            "{body}"
+        );
+        picture(&browser, &format!("scan-{width}-{dark}.png"));
+        let shouted = "return [...document.querySelectorAll('*')].filter((node) => \
+                       getComputedStyle(node).textTransform === 'uppercase').length";
+        assert_eq!(browser.run(shouted), json!(0), "code is never upper-cased");
+        let wider =
+            "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(browser.run(wider), json!(0), "{width}");
+        browser.click("#group");
+        browser.wait_for("!document.querySelector('.group')");
+        assert_nothing_harmed(&browser);
+    }
+}
+
+#[test]
+fn a_run_without_a_finding_says_what_to_do() {
+    let Some(browser) = Browser::start(1300, 900, false) else {
+        return;
+    };
+    let context = TestContext::new();
+    let folder = made_scan(&context, &[]);
+    browser.open(&format!("file://{}/report.html", folder.display()));
+    browser.wait_for("!document.getElementById('none').hidden");
+    let text = browser.text("#none");
+    assert!(text.contains("--total-time"), "{text}");
     assert_nothing_harmed(&browser);
 }
 
@@ -215,6 +306,7 @@ fn the_dashboard_shows_findings_as_they_come() {
     browser.wait_for("document.querySelector('#finding-hostile .body')");
     made.end(&folder);
     browser.wait_for("document.getElementById('state').textContent === 'finished'");
+    browser.wait_for("document.getElementById('connection').textContent === 'the run has ended'");
     assert!(browser.run("return document.querySelector('#finding-hostile').open") == json!(true));
     assert_nothing_harmed(&browser);
 }

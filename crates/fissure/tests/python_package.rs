@@ -168,3 +168,45 @@ fn marked_tests_fail_with_the_smallest_call_and_a_crash_ends_one_test_only() {
     assert!(said.contains("the mark names no function"), "{said}");
     assert!(context.path(".fissure").is_dir());
 }
+
+#[test]
+fn what_an_earlier_session_found_is_tried_first_and_forgotten_when_it_is_mended() {
+    let context = TestContext::new();
+    context.write("operations.py", OPERATIONS);
+    context.write(
+        "use.py",
+        "import fissure, operations\n\
+         print(fissure.still_failing('kept'))\n\
+         assert fissure.fuzz(operations.bad, max_inputs=300, output='kept')\n\
+         print(fissure.still_failing('kept'))\n\
+         source = open('operations.py').read()\n\
+         open('operations.py', 'w').write(source.replace('x > 100', 'False'))\n\
+         print(fissure.still_failing('kept'))\n",
+    );
+    let output = python(&context).arg("use.py").output().unwrap();
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    assert!(said.starts_with("None\n"), "{said}");
+    assert!(
+        said.contains("1 finding of an earlier run still there"),
+        "{said}"
+    );
+    assert!(said.trim_end().ends_with("None"), "{said}");
+}
+
+#[test]
+fn the_hook_says_what_it_cannot_scan_and_fails_for_nothing_else() {
+    let context = TestContext::new();
+    context.write("broken.py", "import no_such_module\n");
+    let output = python(&context)
+        .args([
+            "-c",
+            "import sys; from fissure._pre_commit import main; sys.exit(main(sys.argv[1:]))",
+        ])
+        .args(["broken.py", "--python", "python3"])
+        .output()
+        .unwrap();
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("broken.py: not scanned"), "{said}");
+}

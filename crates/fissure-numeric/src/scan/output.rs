@@ -67,8 +67,7 @@ pub fn write_output(options: &ScanOptions, report: &ScanReport) -> Result<PathBu
         }
     }
     if options.layout == Layout::SoftAssertion {
-        let save_inputs = options.config.save_inputs != Some(false);
-        softassertion::write_layout(&logs, report, save_inputs)?;
+        softassertion::write_layout(&logs, report)?;
     } else {
         write(&logs.join("summary_report.json"), &pretty(&summary(report)))?;
         write(&logs.join("trace.log"), &trace(report))?;
@@ -226,8 +225,18 @@ pub(super) fn pretty(value: &Value) -> String {
     text
 }
 
+/// A link to a finding's folder, whose script finds the program from where it lies.
+pub(super) fn link(folder: &Path, link: &Path) -> Result<(), OutputError> {
+    let folder = folder.canonicalize().map_err(|error| at(folder, error))?;
+    match std::fs::remove_file(link) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(link, error)),
+        _ => {}
+    }
+    std::os::unix::fs::symlink(folder, link).map_err(|error| at(link, error))
+}
+
 /// Copies a file that may not be there.
-pub(super) fn copy(from: &Path, to: &Path, name: &str) -> Result<(), OutputError> {
+fn copy(from: &Path, to: &Path, name: &str) -> Result<(), OutputError> {
     let (from, to) = (from.join(name), to.join(name));
     if from.exists() {
         std::fs::copy(&from, &to).map_err(|error| at(&to, error))?;

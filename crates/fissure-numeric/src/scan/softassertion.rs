@@ -9,7 +9,7 @@ use fissure_model::{ScanFinding, ScanOracle};
 use serde_json::{Value, json};
 
 use super::npy;
-use super::output::{OutputError, copy, create, pretty, write};
+use super::output::{OutputError, create, link, pretty, write};
 use super::report::{ScanReport, SiteStatus};
 
 /// One function of the program, and whether it failed.
@@ -61,11 +61,7 @@ pub fn case_study(report: &ScanReport) -> CaseStudy {
 }
 
 /// Writes its files; `logs` is `experiments/logs`, and the others lie beside it.
-pub(super) fn write_layout(
-    logs: &Path,
-    report: &ScanReport,
-    save_inputs: bool,
-) -> Result<(), OutputError> {
+pub(super) fn write_layout(logs: &Path, report: &ScanReport) -> Result<(), OutputError> {
     let beside = logs.parent().unwrap_or(Path::new(""));
     let (bugs, reports) = (beside.join("bugs"), beside.join("reports"));
     [logs, &bugs, &reports].into_iter().try_for_each(create)?;
@@ -94,12 +90,7 @@ pub(super) fn write_layout(
         });
         writeln!(trace, "{entry}").expect("writing to a string cannot fail");
         if let Some(finding) = case.finding {
-            let folder = bugs.join(&finding.id);
-            create(&folder)?;
-            copy(&finding.folder, &folder, "reproduce.py")?;
-            if save_inputs {
-                copy(&finding.folder, &folder, "inputs_failed.npy")?;
-            }
+            link(&finding.folder, &bugs.join(&finding.id))?;
         }
     }
     write(

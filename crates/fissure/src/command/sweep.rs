@@ -132,6 +132,17 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let report = report.map_err(|error| anyhow!("failed to {error}"))?;
+    // A share of an exhaustive sweep may be empty.
+    if !args.exhaustive && report.profiles.is_empty() && report.crashes.is_empty() {
+        let mut reasons: Vec<String> = (report.skipped.iter())
+            .map(|skipped| format!("{}: {}", skipped.function, skipped.reason))
+            .collect();
+        reasons.dedup();
+        return Err(usage(format!(
+            "nothing was swept\n\n{}",
+            reasons.join("\n")
+        )));
+    }
     write(&args, &report).context("failed to write the report")?;
     if told {
         summary(&report);

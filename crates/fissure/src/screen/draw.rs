@@ -9,7 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Cell, Paragraph, Row as TableRow, Table};
 
-use super::state::{Order, Row, Stage, State};
+use super::state::{Order, Row, Stage, State, View};
 
 /// Rows of the head; one for each worker comes below.
 const HEAD: u16 = 5;
@@ -27,11 +27,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &mut State, now: Instant) {
     .split(frame.area());
     head(frame, areas[0], state, now);
     frame.render_widget(Paragraph::new(worker_lines(state)), areas[1]);
-    table(frame, areas[2], state);
+    match state.view {
+        View::Apis => table(frame, areas[2], state),
+        View::Findings => found(frame, areas[2], state),
+        View::Help => help(frame, areas[2]),
+    }
     let keys = if state.typing {
         format!("filter: {}_  (Enter keeps it, Esc clears it)", state.filter)
     } else {
-        "q quit   p pause   s sort   / filter   ↑↓ move".to_owned()
+        "q quit   p pause   l findings   s sort   / filter   ↑↓ move   ? help".to_owned()
     };
     let dim = Style::new().add_modifier(Modifier::DIM);
     frame.render_widget(Paragraph::new(Span::styled(keys, dim)), areas[3]);
@@ -114,6 +118,52 @@ fn worker_lines(state: &State) -> Vec<Line<'static>> {
         .collect()
 }
 
+/// What was found so far, newest first.
+fn found(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
+    let height = usize::from(area.height.saturating_sub(2));
+    let lines: Vec<&str> = state
+        .lines
+        .iter()
+        .rev()
+        .flat_map(|entry| entry.lines())
+        .collect();
+    state.first = state.first.min(lines.len().saturating_sub(height));
+    let shown = lines.iter().skip(state.first).take(height);
+    let mut shown: Vec<Line<'_>> = shown.map(|line| Line::from(*line)).collect();
+    if shown.is_empty() {
+        shown.push(Line::from("nothing yet"));
+    }
+    let title = format!(" {} findings and notes, newest first ", state.lines.len());
+    frame.render_widget(
+        Paragraph::new(shown).block(Block::bordered().title(title)),
+        area,
+    );
+}
+
+/// What the keys do.
+const KEYS: [(&str, &str); 9] = [
+    ("q, Ctrl-C", "end the run with its summary; again: at once"),
+    ("p, space", "pause, or go on"),
+    ("l, Tab", "what was found, or the APIs"),
+    ("s", "sort the APIs by another column"),
+    ("/, f", "only APIs whose name holds what is typed"),
+    ("Esc", "all APIs again"),
+    ("↑ ↓, k j", "move by a row"),
+    ("PgUp PgDn Home", "move by a page, to the top"),
+    ("?, h", "this help, or the APIs"),
+];
+
+fn help(frame: &mut Frame<'_>, area: Rect) {
+    let lines: Vec<Line<'_>> = KEYS
+        .iter()
+        .map(|(keys, what)| Line::from(format!("{keys:<16}{what}")))
+        .collect();
+    frame.render_widget(
+        Paragraph::new(lines).block(Block::bordered().title(" keys ")),
+        area,
+    );
+}
+
 fn table(frame: &mut Frame<'_>, area: Rect, state: &mut State) {
     let height = usize::from(area.height.saturating_sub(3));
     let count = state.visible().len();
@@ -155,6 +205,7 @@ fn table_row(row: &Row) -> TableRow<'_> {
     };
     let (stage, style) = match row.stage {
         Stage::Running => ("running", Style::new()),
+        Stage::Queued => ("queued", Style::new().add_modifier(Modifier::DIM)),
         Stage::Done => ("done", Style::new().add_modifier(Modifier::DIM)),
         Stage::Skipped => ("skipped", Style::new().add_modifier(Modifier::DIM)),
     };
@@ -309,6 +360,31 @@ mod tests {
         assert_eq!(press(&mut state, "q"), Wish::Quit);
         let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
         assert_eq!(state.key(interrupt), Wish::Quit);
+    }
+
+    #[test]
+    fn what_waits_what_was_found_and_what_the_keys_do_can_be_seen() {
+        let now = Instant::now();
+        let mut state = state(now);
+        state.queue(["torch.sub".to_owned(), "torch.mul".to_owned()]);
+        let shown = text(&mut state, now);
+        assert!(
+            shown.contains("torch.mul") && shown.contains("queued"),
+            "{shown}"
+        );
+        assert!(shown.contains("0/4 APIs"), "{shown}");
+        press(&mut state, "l");
+        assert!(text(&mut state, now).contains("nothing yet"));
+        state
+            .lines
+            .push("FOUND  torch.add crash\n       a/reproduce.py".to_owned());
+        let shown = text(&mut state, now);
+        assert!(shown.contains("FOUND  torch.add crash"), "{shown}");
+        assert!(shown.contains("a/reproduce.py"), "{shown}");
+        press(&mut state, "?");
+        assert!(text(&mut state, now).contains("pause, or go on"));
+        press(&mut state, "?");
+        assert!(text(&mut state, now).contains("torch.nn.functional.conv2d"));
     }
 
     #[test]

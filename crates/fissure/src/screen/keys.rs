@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::state::{Order, State};
+use super::state::{Order, State, View};
 
 /// What a key asks of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,14 @@ impl State {
         match key.code {
             KeyCode::Char('q') => return Wish::Quit,
             KeyCode::Char('p' | ' ') => return Wish::Pause,
+            KeyCode::Char('?' | 'h') => self.toggle(View::Help),
+            KeyCode::Char('l') | KeyCode::Tab => self.toggle(View::Findings),
             KeyCode::Char('s') => self.order = self.order.next(),
             KeyCode::Char('/' | 'f') => self.typing = true,
-            KeyCode::Esc => self.filter.clear(),
+            KeyCode::Esc => {
+                self.filter.clear();
+                self.view = View::Apis;
+            }
             KeyCode::Down | KeyCode::Char('j') => self.first += 1,
             KeyCode::Up | KeyCode::Char('k') => self.first = self.first.saturating_sub(1),
             KeyCode::PageDown => self.first += PAGE,
@@ -46,6 +51,15 @@ impl State {
             _ => {}
         }
         Wish::Nothing
+    }
+
+    /// Shows something, or the APIs again.
+    fn toggle(&mut self, view: View) {
+        self.view = match self.view == view {
+            true => View::Apis,
+            false => view,
+        };
+        self.first = 0;
     }
 
     fn type_filter(&mut self, code: KeyCode) {

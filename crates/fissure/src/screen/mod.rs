@@ -77,7 +77,7 @@ impl Screen {
     /// Takes the terminal.
     pub(crate) fn open(
         title: String,
-        apis: usize,
+        apis: &[String],
         total_time: Option<Duration>,
         stop: &Arc<AtomicBool>,
         pause: &Arc<AtomicBool>,
@@ -90,9 +90,11 @@ impl Screen {
             restore_and_tell(info);
         }));
         OPEN.store(true, Ordering::Relaxed);
+        let mut state = State::new(title, apis.len(), total_time, Instant::now());
+        state.queue(apis.iter().cloned());
         Ok(Screen {
             terminal,
-            state: State::new(title, apis, total_time, Instant::now()),
+            state,
             stop: Arc::clone(stop),
             pause: Arc::clone(pause),
         })
@@ -163,7 +165,8 @@ mod tests {
     fn the_terminal_is_given_back_when_a_thread_panics_and_nothing_is_drawn_after() {
         if std::env::var_os(INSIDE).is_some() {
             let (stop, pause) = (Arc::default(), Arc::default());
-            let mut screen = Screen::open("title".to_owned(), 1, None, &stop, &pause).unwrap();
+            let mut screen =
+                Screen::open("title".to_owned(), &["a".to_owned()], None, &stop, &pause).unwrap();
             let panics = std::thread::spawn(|| panic!("on purpose"));
             assert!(panics.join().is_err());
             screen.observe(RunEvent::Tick {

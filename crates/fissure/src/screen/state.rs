@@ -21,6 +21,7 @@ pub(super) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Running,
+    Queued,
     Done,
     Skipped,
 }
@@ -35,7 +36,19 @@ pub(super) enum Order {
     Accepted,
 }
 
+/// What fills the screen below the head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum View {
+    #[default]
+    Apis,
+    /// What was found, newest first.
+    Findings,
+    /// What the keys do.
+    Help,
+}
+
 pub(super) struct State {
+    pub view: View,
     pub title: String,
     /// APIs of the run.
     pub apis: usize,
@@ -70,6 +83,7 @@ const WINDOW: Duration = Duration::from_secs(2);
 impl State {
     pub(super) fn new(title: String, apis: usize, total: Option<Duration>, now: Instant) -> State {
         State {
+            view: View::default(),
             title,
             apis,
             total,
@@ -102,6 +116,9 @@ impl State {
                 max_inputs,
             } => {
                 let row = self.row(&api.title);
+                if row.stage == Stage::Queued {
+                    row.stage = Stage::Running;
+                }
                 row.inputs = tally.inputs;
                 row.accepted = tally.accepted();
                 row.crashes = tally.count(OutcomeKind::Crash);
@@ -154,6 +171,13 @@ impl State {
         }
     }
 
+    /// APIs whose turn comes.
+    pub(super) fn queue(&mut self, titles: impl IntoIterator<Item = String>) {
+        for title in titles {
+            self.row(&title).stage = Stage::Queued;
+        }
+    }
+
     fn row(&mut self, title: &str) -> &mut Row {
         let at = match self.rows.iter().position(|row| row.title == title) {
             Some(at) => at,
@@ -195,7 +219,8 @@ impl State {
     /// APIs that need nothing more.
     pub(super) fn done(&self) -> usize {
         let rows = self.rows.iter();
-        rows.filter(|row| row.stage != Stage::Running).count()
+        rows.filter(|row| matches!(row.stage, Stage::Done | Stage::Skipped))
+            .count()
     }
 
     /// What is left, as far as it can be said: by the clock, or by what the APIs have done.
@@ -206,6 +231,7 @@ impl State {
         }
         let share = |row: &Row| match (row.stage, row.max_inputs) {
             (Stage::Done | Stage::Skipped, _) => Some(1.0),
+            (Stage::Queued, _) => Some(0.0),
             (Stage::Running, Some(max)) => Some(row.inputs as f64 / max.max(1) as f64),
             (Stage::Running, None) => None,
         };

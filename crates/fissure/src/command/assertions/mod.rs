@@ -41,7 +41,11 @@ enum AssertionsCommand {
     /// (torch when missing), `dtype`, `operand` (the one that moves), `width` (elements of one
     /// context) and `operands` (lists of numbers); the answer has `labels`: -1, 0 or 1 per element,
     /// null where there is no answer.
-    Ask,
+    Ask {
+        /// What is printed is JSON with and without this
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -80,7 +84,7 @@ pub(crate) fn run(args: AssertionsArgs) -> anyhow::Result<ExitCode> {
         AssertionsCommand::List(args) => list(&args)?,
         AssertionsCommand::Show(args) => show(&args)?,
         AssertionsCommand::Eval(args) => return eval::run(*args),
-        AssertionsCommand::Ask => ask()?,
+        AssertionsCommand::Ask { json: _ } => ask()?,
     }
     Ok(ExitStatus::NoFinding.into())
 }

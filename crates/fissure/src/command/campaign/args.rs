@@ -45,7 +45,11 @@ pub(crate) enum Action {
     /// Join the shards of a campaign into one run folder, which `fissure report` reads
     Merge(FolderArgs),
     /// Print the batch script for Slurm, to be edited and given to --template
-    Template,
+    Template {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Do one task of a campaign: what the batch script calls
     #[command(hide = true)]
     Task(TaskArgs),

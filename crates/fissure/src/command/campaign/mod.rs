@@ -35,7 +35,7 @@ pub(crate) fn run(args: CampaignArgs) -> anyhow::Result<ExitCode> {
     match args.action {
         Some(Action::Status(args)) => return slurm::status(&args),
         Some(Action::Merge(args)) => return slurm::merge(&args),
-        Some(Action::Template) => return slurm::print_template(),
+        Some(Action::Template { json }) => return slurm::print_template(json),
         Some(Action::Task(args)) => return slurm::task(&args),
         None => {}
     }

@@ -24,8 +24,12 @@ use crate::exit_status::{ExitStatus, usage};
 /// Tasks told one by one by `fissure campaign status`.
 const TOLD: usize = 10;
 
-pub(super) fn print_template() -> anyhow::Result<ExitCode> {
-    print!("{DEFAULT_TEMPLATE}");
+pub(super) fn print_template(json: bool) -> anyhow::Result<ExitCode> {
+    if json {
+        println!("{}", json!({ "template": DEFAULT_TEMPLATE }));
+    } else {
+        print!("{DEFAULT_TEMPLATE}");
+    }
     Ok(ExitStatus::NoFinding.into())
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Keeper<'a> {
     pub found: AtomicUsize,
     pub learned: AtomicUsize,
     pub failed: AtomicUsize,
+    /// Of these, names that the library does not have.
+    pub missing: AtomicUsize,
 }
 
 impl Observer<anyhow::Error> for Keeper<'_> {
@@ -60,7 +62,10 @@ impl Observer<anyhow::Error> for Keeper<'_> {
                 number,
                 name,
                 reason,
+                missing,
             } => {
+                self.missing
+                    .fetch_add(usize::from(missing), Ordering::Relaxed);
                 warning!("{name}: {reason}");
                 self.failed.fetch_add(1, Ordering::Relaxed);
                 let record = Record::failed(name, &reason);
@@ -73,7 +78,8 @@ impl Observer<anyhow::Error> for Keeper<'_> {
 }
 
 impl Keeper<'_> {
-    /// The table at the end, and what the exit code says: 3 where every API that was tried failed.
+    /// The table at the end, and what the exit code says: where every API that was tried failed, 2 if the library has
+    /// none of them, else 3.
     pub(super) fn finish(self) -> anyhow::Result<ExitStatus> {
         let table = self
             .table
@@ -83,10 +89,14 @@ impl Keeper<'_> {
         if !self.json && self.names.len() > 1 {
             print!("{}", table.summary(self.names));
         }
+        let failed = self.failed.into_inner();
         Ok(if self.found.into_inner() > 0 {
             ExitStatus::Findings
-        } else if self.learned.into_inner() == 0 && self.failed.into_inner() > 0 {
-            ExitStatus::Failure
+        } else if self.learned.into_inner() == 0 && failed > 0 {
+            match failed == self.missing.into_inner() {
+                true => ExitStatus::Usage,
+                false => ExitStatus::Failure,
+            }
         } else {
             ExitStatus::NoFinding
         })

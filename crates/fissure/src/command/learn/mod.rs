@@ -193,6 +193,7 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         found: AtomicUsize::new(0),
         learned: AtomicUsize::new(0),
         failed: AtomicUsize::new(0),
+        missing: AtomicUsize::new(0),
     };
     many.run(&keeper, &stop)?;
     Ok(keeper.finish()?.into())

@@ -167,9 +167,14 @@ impl Shown<'_> {
         let apis = source.len();
         let title = format!("{package} {}, seed {}", info.library_version, options.seed);
         let summary = if self.screen {
-            let mut screen =
-                Screen::open(title, apis, options.total_time, self.stop, &options.pause)
-                    .context("failed to open the status screen (--plain does without)")?;
+            let mut screen = Screen::open(
+                title,
+                &source.titles(),
+                options.total_time,
+                self.stop,
+                &options.pause,
+            )
+            .context("failed to open the status screen (--plain does without)")?;
             let summary = session.run(source, &mut |event| screen.observe(event));
             for line in screen.close() {
                 eprintln!("{line}");
