@@ -220,7 +220,7 @@ fn names_to_learn(
     Ok(names.unwrap_or_else(|error| {
         let text = error.to_string();
         let reason = text.lines().next().unwrap_or_default();
-        eprintln!("warning: nothing can be learned of {package}: {reason}");
+        warning!("nothing can be learned of {package}: {reason}");
         Vec::new()
     }))
 }
