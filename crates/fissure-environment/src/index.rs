@@ -86,7 +86,7 @@ pub(crate) fn is_cpu_only(surroundings: &Surroundings) -> bool {
         text.lines()
             .map(str::trim)
             .filter(|line| !line.starts_with('#'))
-            .any(|line| line.split('"').any(|part| is_cpu(part)) || is_cpu_backend(line))
+            .any(|line| line.split('"').any(is_cpu) || is_cpu_backend(line))
     });
     backend.is_some_and(|name| name == "cpu") || variables || of_pip || of_uv
 }
