@@ -187,6 +187,9 @@ impl Console {
         for finding in &report.findings {
             show_finding(finding);
         }
+        if console::quiet() {
+            return Ok(());
+        }
         if !report.notes.is_empty() {
             say!(
                 "\n{} (not counted; --strict counts them):",
