@@ -116,7 +116,7 @@ const fn line(
 
 /// NumPy 2 is fine from torch 2.3 on; NumPy 1.21.6 is the last with a Python 3.7 wheel; MXNet uses
 /// names that NumPy 1.24 removed; torch before 2.3 imports setuptools
-/// (its `pkg_resources` went with setuptools 81) without depending on it; TensorFlow before 2.12 uses names that NumPy 1.24 removed and 2.14 does not
+/// (its `pkg_resources` went with setuptools 81) without depending on it, and later ones for what the compiler builds; TensorFlow before 2.12 uses names that NumPy 1.24 removed and 2.14 does not
 /// say that it cannot be used with NumPy 2; protobuf 4 broke TensorFlow's generated code before 2.9.
 #[rustfmt::skip]
 pub const COMPATIBILITY: &[Compatibility] = &[
@@ -127,10 +127,10 @@ pub const COMPATIBILITY: &[Compatibility] = &[
     line("torch", "1.13.0", (7, 11), &["numpy<2", "setuptools<60"], 4500),
     line("torch", "2.0.0", (8, 11), &["numpy<2", "setuptools<81"], 5000),
     line("torch", "2.2.0", (8, 12), &["numpy<2", "setuptools<81"], 6000),
-    line("torch", "2.3.0", (8, 12), &["numpy"], 7000),
-    line("torch", "2.5.0", (9, 13), &["numpy"], 7000),
-    line("torch", "2.9.0", (10, 14), &["numpy"], 7000),
-    line("torch", "2.15.0", (11, 15), &["numpy"], 7000),
+    line("torch", "2.3.0", (8, 12), &["numpy", "setuptools"], 7000),
+    line("torch", "2.5.0", (9, 13), &["numpy", "setuptools"], 7000),
+    line("torch", "2.9.0", (10, 14), &["numpy", "setuptools"], 7000),
+    line("torch", "2.15.0", (11, 15), &["numpy", "setuptools"], 7000),
     line("tensorflow-cpu", "2.1.0", (7, 7), &["protobuf==3.20.3", "numpy<1.24"], 800),
     line("tensorflow-cpu", "2.2.0", (7, 8), &["protobuf==3.20.3", "numpy<1.24"], 800),
     line("tensorflow-cpu", "2.5.0", (7, 9), &["protobuf==3.20.3", "numpy<1.24"], 800),

@@ -336,9 +336,11 @@ def narrowed(kind, values):
 
 def refer(kind, numbers):
     """A dimension with the name of a parameter is the value of that parameter."""
-    mark = lambda match: (
-        "&" + numbers[match.group(0)] if match.group(0) in numbers else match.group(0)
-    )  # noqa: E731
+
+    def mark(match):
+        name = match.group(0)
+        return "&" + numbers[name] if name in numbers else name
+
     for key in ("shape", "shapes"):
         if isinstance(kind.get(key), str):
             kind[key] = re.sub(r"(?<![&\w])[A-Za-z]\w*", mark, kind[key])
