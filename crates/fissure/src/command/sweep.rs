@@ -43,7 +43,7 @@ pub(crate) struct SweepArgs {
     count: u64,
 
     /// All 4,294,967,296 numbers of float32, of functions of one tensor that are named; parts that are done are kept in
-    /// the folder of --workdir, and the same command goes on from there
+    /// the folder of --output, and the same command goes on from there
     #[arg(long, conflicts_with_all = ["count", "dtypes", "tensors"])]
     exhaustive: bool,
 
@@ -53,7 +53,7 @@ pub(crate) struct SweepArgs {
     shard: Option<(u32, u32)>,
 
     /// With --exhaustive: where parts are kept [default: fissure-out/exhaustive/LIBRARY-VERSION]
-    #[arg(long, value_name = "DIR", requires = "exhaustive")]
+    #[arg(long = "output", alias = "workdir", value_name = "DIR", requires = "exhaustive")]
     workdir: Option<PathBuf>,
 
     /// The library whose tensors functions of your own take
