@@ -53,7 +53,12 @@ pub(crate) struct SweepArgs {
     shard: Option<(u32, u32)>,
 
     /// With --exhaustive: where parts are kept [default: fissure-out/exhaustive/LIBRARY-VERSION]
-    #[arg(long = "output", alias = "workdir", value_name = "DIR", requires = "exhaustive")]
+    #[arg(
+        long = "output",
+        alias = "workdir",
+        value_name = "DIR",
+        requires = "exhaustive"
+    )]
     workdir: Option<PathBuf>,
 
     /// The library whose tensors functions of your own take
