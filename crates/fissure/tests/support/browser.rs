@@ -155,9 +155,19 @@ impl Browser {
         id.expect("an element has an id").to_owned()
     }
 
+    /// A live page may draw an element anew between finding and clicking it: then the new one is meant.
     pub(crate) fn click(&self, selector: &str) {
-        let element = self.element(selector);
-        self.command("POST", &format!("/element/{element}/click"), &json!({}));
+        let since = Instant::now();
+        loop {
+            let element = self.element(selector);
+            let path = format!("/session/{}/element/{element}/click", self.session);
+            let answer = self.send("POST", &path, &json!({}));
+            match answer.get("error").and_then(Value::as_str) {
+                None => return,
+                Some("stale element reference") if since.elapsed() < PATIENCE => {}
+                Some(_) => panic!("{selector}: {answer}"),
+            }
+        }
     }
 
     pub(crate) fn type_into(&self, selector: &str, text: &str) {
