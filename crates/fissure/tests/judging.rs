@@ -238,7 +238,7 @@ fn what_is_accepted_or_rejected_against_a_trusted_spec_is_made_small() {
     // A list with an element is more than it takes to be no number.
     let script = text(broken, "reproduce.py");
     assert!(script.contains("{\"x\": []}"), "{script}");
-    assert!(text(broken, "unshrunk.json").contains("\"int\": 0"));
+    assert_ne!(text(broken, "unshrunk.json"), text(broken, "input.json"));
     let refused = findings
         .iter()
         .find(|name| name.starts_with("planted.reject-wrong-result-ValueError"))
