@@ -121,7 +121,7 @@ fn the_original_layout_puts_the_logs_where_its_users_look() {
     let rows: serde_json::Value =
         serde_json::from_str(&read("experiments/logs/summary_report.json")).unwrap();
     let row = &rows[0];
-    assert_eq!(row["function"], "torch.exp", "{row}");
+    assert_eq!(row["function"], "numpy.exp", "{row}");
     assert_eq!(row["status"], "FAIL");
     assert_eq!(row["oracle"], "NaN/INF");
     assert!(
@@ -135,7 +135,7 @@ fn the_original_layout_puts_the_logs_where_its_users_look() {
     }
     assert!(
         read("experiments/logs/log_exp.txt")
-            .starts_with("[BUG FOUND] Function: torch.exp\nTimestamp: 2")
+            .starts_with("[BUG FOUND] Function: numpy.exp\nTimestamp: 2")
     );
     let figures: serde_json::Value =
         serde_json::from_str(&read("experiments/reports/case_study_summary.json")).unwrap();
