@@ -92,7 +92,7 @@ fn a_block_is_told_with_the_input_that_ran_it_first_and_again_for_another_api() 
         .iter()
         .map(|it| it.name.as_str())
         .collect();
-    assert_eq!(modules, ["libnative"]);
+    assert_eq!(modules, ["libnative", "covered (Python)"]);
     let (_, hits) = run(&pool, "branchy", &[1, 2, 15, 16, 25]);
     assert!(
         of_input(&hits, 0) > 0 && of_input(&hits, 2) > 0 && of_input(&hits, 4) > 0,
