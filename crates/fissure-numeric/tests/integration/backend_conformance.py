@@ -130,7 +130,9 @@ def _():
     assert held[1][1] == "text" and held[2] == 3
 
 
-@case("an input is replaced in its own type, but not by another shape")
+@case(
+    "an input is replaced in its own type, and values of another shape are made to fit unless sizes vary"
+)
 def _():
     array = made()
     chosen = np.full((2, 3), 7.0)
@@ -142,6 +144,9 @@ def _():
     assert BACKEND.dtype_name(fresh) == "float32"
     assert np.array_equal(BACKEND.numbers(fresh), chosen)
     assert np.array_equal(BACKEND.numbers(array), VALUES)
+    other = BACKEND.replace(array, np.full(4, 9.0), monitor, "source:0")
+    assert np.array_equal(BACKEND.numbers(other), np.full((2, 3), 9.0))
+    monitor.settings.resize = ("source:0", 0)
     assert BACKEND.replace(array, np.zeros(4), monitor, "source:0") is None
 
 
