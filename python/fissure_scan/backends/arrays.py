@@ -10,7 +10,7 @@ import numpy as np
 from ..steer import steering, tape
 from ..watch.monitor import StopRun
 from ..watch.monitor_tools import flatten
-from .base import Backend
+from .base import Backend, fitted
 from .numpy_backend import TracedArray, ordinary_array, ordinary_asarray, plain
 
 # Why a NumPy array is no input of its own.
@@ -100,7 +100,10 @@ class ArrayBackend(Backend):
 
     def replace(self, value, chosen, monitor, key):
         """What the program gets for an input that it makes; gradients come from the tape."""
-        if monitor.policy.overrides.get(key) is None or tuple(chosen.shape) != tuple(value.shape):
+        if monitor.policy.overrides.get(key) is None:
+            return None
+        chosen = fitted(chosen, value.shape, monitor)
+        if chosen is None:
             return None
         return self.from_numpy(ordinary_asarray(chosen), self.dtype_name(value))
 
