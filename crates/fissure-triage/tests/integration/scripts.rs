@@ -200,7 +200,7 @@ fn a_library_that_cannot_be_imported_is_an_error_and_says_nothing_about_the_fail
     ] {
         let mut missing = finding(
             api("no_such_library.function"),
-            input(vec![]),
+            input(vec![keyword("x", Value::Int(7))]),
             execution(outcome, None),
         );
         let folder = tempfile::tempdir().unwrap();
