@@ -27,7 +27,14 @@ def functions(words):
                 library = line[2:].partition(":")[0]
             elif line and not line.startswith("#"):
                 found.append((library, line))
-    return [pair for pair in found if not words or any(word in pair[1] for word in words)]
+    found = [pair for pair in found if not words or any(word in pair[1] for word in words)]
+    # One of each package first, so that a run that is ended has seen something of all.
+    seen, order = {}, []
+    for pair in found:
+        package = pair[1].partition(":")[0].split(".")[0]
+        seen[package] = seen.get(package, 0) + 1
+        order.append(seen[package])
+    return [pair for _, pair in sorted(zip(order, found), key=lambda item: item[0])]
 
 
 def scan(fissure, python, output, name):

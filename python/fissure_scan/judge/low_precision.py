@@ -14,7 +14,7 @@ from ..report.findings import Found
 from ..watch import operations
 from ..watch.monitor import Policy
 from ..watch.trace import Failure
-from ..search.variations import AutocastChange
+from ..search.changes import AutocastChange
 
 
 class Asked:

@@ -7,7 +7,7 @@ everything that fails in the same other size (a single sample). The likeliest on
 names the places of the others.
 """
 
-from ..search import variations
+from ..search import changes
 from ..watch.monitor import Policy
 
 
@@ -64,8 +64,8 @@ def _alike(one, other):
 
 def _same_size(one, other):
     return (
-        isinstance(one.variation, variations.SizeChange)
-        and isinstance(other.variation, variations.SizeChange)
+        isinstance(one.variation, changes.SizeChange)
+        and isinstance(other.variation, changes.SizeChange)
         and one.variation.label == other.variation.label
     )
 

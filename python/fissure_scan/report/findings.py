@@ -34,7 +34,7 @@ class Found:
         self.consequence = None  # what is wrong about the results in the end
         self.reason = None
         self.elapsed = None
-        self.variation = None  # a changed number or size, see variations.py
+        self.variation = None  # a changed number or size, see changes.py
         self.level, self.ratio, self.largest = self._level(level)
         self.severity = self._severity()
 
@@ -168,6 +168,16 @@ class Found:
             ):
                 self.severity = "theoretical"
                 self.reason = "the exact result does not fit the number format either"
+            if (
+                self.oracle == "nonfinite"
+                and self.severity == "medium"
+                and self.ratio > EXTREME
+                and not runner.trains
+                and not _under_a_root(trace, self.failure.index)
+            ):
+                # Training can take weights there, and lengths have a form that does not overflow.
+                self.severity = "theoretical"
+                self.reason = "only with values of about %.0e" % self.largest
         elif self.oracle == "gradient_nonfinite" and self.severity == "medium":
             self.severity = "theoretical"
         elif self.oracle == "wraparound":
@@ -319,6 +329,19 @@ class Found:
             "origin": self.origin,
             "sentence": words.sentence(self),
         }
+
+
+def _under_a_root(trace, index):
+    """Is a root taken of what the operation gave, so that the result fits although the square does not?"""
+    made = set()
+    for node in trace.nodes:
+        if node.index == index:
+            made.update(map(id, node.outputs))
+        elif node.index > index and any(id(value) in made for value in node.inputs):
+            if node.name in ("sqrt", "rsqrt"):
+                return True
+            made.update(map(id, node.outputs))
+    return False
 
 
 def _replaced(node):

@@ -9,7 +9,13 @@ from ..backends import library as backends
 from . import crash
 from ..watch import operations
 from ..run.arguments import is_array, library_of
-from ..search.variations import ArgumentChange, AutocastChange, ConstantChange, SizeChange
+from ..search.changes import (
+    ArgumentChange,
+    AutocastChange,
+    ConstantChange,
+    ConstructorChange,
+    SizeChange,
+)
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _NUMPY, _ARRAYS = "reproduce_numpy.txt", "reproduce_arrays.txt"
@@ -179,8 +185,9 @@ def _variation(variation):
 def _call(arguments, variation):
     """The call of a target function, and how the object of its class is made."""
     values = dict(arguments.values)
-    if isinstance(variation, ArgumentChange):
-        values[variation.scalar.name] = variation.value
+    for part in getattr(variation, "parts", [variation]):
+        if isinstance(part, ArgumentChange):
+            values[part.scalar.name] = part.value
     lines = ["CALL = {"]
     lines += [
         "    %r: %s," % (name, arguments.sources.get(name) or _value(value))
@@ -194,10 +201,14 @@ def _call(arguments, variation):
     constructor = arguments.constructor
     if constructor is None:
         return lines + ["CONSTRUCTOR = None"]
+    values = dict(constructor.values)
+    for part in getattr(variation, "parts", [variation]):
+        if isinstance(part, ConstructorChange):
+            values[part.scalar.name] = part.value
     lines.append("CONSTRUCTOR = {")
     lines += [
         "    %r: %s," % (name, constructor.sources.get(name) or _value(value))
-        for name, value in constructor.values.items()
+        for name, value in values.items()
     ]
     return lines + [
         "}",

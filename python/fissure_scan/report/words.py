@@ -125,6 +125,8 @@ def _effect(found):
         return "the call does not come back"
     if found.failure.raises:
         return "%s refuses its matrix, and the program ends with an exception" % name
+    if found.oracle == "nonfinite" and found.failure.library == "math":
+        return "%s of plain numbers raises an exception" % name
     if found.oracle == "nonfinite":
         return "%s gives NaN or Inf, which reaches the result" % name
     if found.oracle == "hidden_nonfinite":

@@ -63,6 +63,8 @@ class Arguments:
         """An object of a class made with these arguments."""
 
         def given(name):
+            if name in self.changed:
+                return self.changed[name]
             return self.makers[name]()[0] if name in self.makers else fresh(self.values[name])
 
         by_position = [given(name) for name in self.positional]

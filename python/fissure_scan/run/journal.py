@@ -22,7 +22,7 @@ class Run:
     def __init__(self, kind, overrides, change, call=None):
         self.kind = kind  # "" or what our own comparison is: `shadow:bfloat16`
         self.overrides = overrides
-        self.change = change  # a Change of variations.py, or None
+        self.change = change  # a Change of changes.py, or None
         self.call = call  # of a target function, as source text
 
     def key(self):

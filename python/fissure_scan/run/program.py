@@ -68,7 +68,7 @@ class Program:
         self.journal = None  # where runs are written down, see journal.py
         self.forbidden = set()  # keys of runs that killed their process
         self.widen = False  # arguments are passed in float64
-        self.change = None  # the change of variations.py that is applied
+        self.change = None  # the change of changes.py that is applied
         self._held = None  # namespace of a target function, made once
         self._held_changed = None  # (change, namespace) of the changed source that is tried
         self._modules = instrument.Modules(self.users.written)

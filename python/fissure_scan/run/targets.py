@@ -143,6 +143,7 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
             beginnings = _by_layers(target.owner, constructor, trial) + beginnings
         outcome = trial.search(beginnings)
         if outcome is not None and outcome.accepted():
+            outcome = trial.with_rows(outcome)
             outcome = _binary(trial, outcome, lambda: computed[id(kept[-1])])
             return _inside_domain(trial, outcome, constructor, lambda: failing[id(kept[-1])])
         if (

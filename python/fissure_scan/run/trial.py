@@ -18,6 +18,8 @@ from .arguments import Arguments
 
 # Calls per target at most.
 CALLS = 400
+# Elements of a vector in the place of a number.
+ROWS = 6
 # States that repair begins from.
 BEGINNINGS = 4
 
@@ -157,6 +159,36 @@ class Trial:
                 break
         # Nothing with an array operation: a call that passes is better than none.
         return quiet or next((outcome for outcome in outcomes if outcome.error is None), None)
+
+    def with_rows(self, outcome):
+        """The same call on vectors, where it was accepted on single numbers only: a function of numbers
+        (angles, coordinates, prices) mostly takes many at once, and a search then sees many cases in a run."""
+        state = outcome.state
+        arrays = [spec for spec in state.values() if specs.is_array(spec)]
+        if not arrays or any(spec.shape or spec.container for spec in arrays):
+            return outcome
+        unknown = set(
+            parameter.name
+            for parameter in self.parameters
+            if parameter.default is guess.EMPTY and parameter.annotation is guess.EMPTY
+        )
+        changed = {}
+        for name, spec in state.items():
+            if specs.is_array(spec):
+                changed[name] = spec._replace(shape=(ROWS,))
+            elif specs.is_number(spec) and name in unknown:
+                changed[name] = specs.array("float", (ROWS,), self.library)
+        for numbers_too in (True, False):
+            other = dict(state)
+            other.update(
+                (name, spec)
+                for name, spec in changed.items()
+                if numbers_too or specs.is_array(state[name])
+            )
+            reached = self.call(other)
+            if reached.accepted() and reached.lines >= outcome.lines:
+                return reached
+        return outcome
 
     def _climb(self, outcome):
         """Repairs a state step by step while it comes further."""

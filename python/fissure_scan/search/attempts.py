@@ -11,6 +11,8 @@ from ..watch.monitor import Policy
 from ..watch.trace import Failure, Node, Site
 from .shrink import shrink
 
+# Tries per level of a place whose failures have no consequence as yet.
+ABSORBED = 6
 # Runs that are given time to show whether they come back.
 HANGS = 3
 
@@ -156,12 +158,17 @@ class Attempts:
             # Shrinking costs runs: a site whose failures keep turning out as notes gets few tries
             # per level.
             tries = self._shrunk.get((key, level), 0)
-            if tries >= 2:
+            if tries >= (ABSORBED if self._absorbed(key) else 2):
                 continue
             self._shrunk[(key, level)] = tries + 1
             new = self.accept(failure, overrides, level, label) or new
         self.aimed = aimed
         return new
+
+    def _absorbed(self, key):
+        """Was all that failed there so far made finite again by what follows? Other inputs may do more."""
+        held = self.collected.get(key)
+        return held is not None and held.absorbed_by is not None
 
     def accept(self, failure, overrides, level, label):
         """Keeps a failure that shows again, with a smaller input; does it?"""

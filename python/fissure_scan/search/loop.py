@@ -11,7 +11,7 @@ import numpy as np
 
 from . import candidates, descent
 from ..report.findings import Found
-from ..steer import soft_assertions
+from ..steer import registry, soft_assertions
 from ..watch.monitor import Policy
 from .attempts import Attempts
 
@@ -57,6 +57,8 @@ class Search:
             self.directed(level, variables)
         if level == 1:
             attempts.several(candidates.inner(inputs), 1)
+            if any(registry.ends_at_a_value(site.function) for site in attempts.open_sites()):
+                attempts.several(candidates.coincident(inputs), 1)
             self.climb(1)
         elif level == 2:
             for ladder in candidates.outer(inputs):

@@ -45,7 +45,7 @@ class Runner:
         return self.budget.over() or (self.most_runs is not None and self.runs >= self.most_runs)
 
     def run(self, policy, change=None):
-        """One run; under a change (variations.py) where one is given."""
+        """One run; under a change (changes.py) where one is given."""
         self.runs += 1
         if change is None:
             return self.program.run(policy)

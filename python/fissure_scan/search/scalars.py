@@ -14,14 +14,6 @@ _SKIPPED = (
     "lr",
     "momentum",
     "decay",
-    "epoch",
-    "epochs",
-    "step",
-    "steps",
-    "iteration",
-    "iterations",
-    "iter",
-    "iters",
     "worker",
     "workers",
     "verbose",
@@ -29,8 +21,6 @@ _SKIPPED = (
     "rank",
     "index",
     "idx",
-    "every",
-    "interval",
     "device",
     "version",
     "year",
@@ -41,6 +31,20 @@ _SKIPPED = (
     "groups",
     "level",
     "degree",
+)
+# Where a schedule stands or changes: a caller counts from 0.
+_COUNTS = (
+    "epoch",
+    "epochs",
+    "step",
+    "steps",
+    "iteration",
+    "iterations",
+    "iter",
+    "iters",
+    "every",
+    "interval",
+    "warmup",
 )
 _PROTECTIONS = ("eps", "epsilon", "tiny", "tol", "tolerance", "jitter")
 _POSITIVE = (
@@ -130,6 +134,7 @@ def category(name, value):
     for kind, known in (
         ("protection", _PROTECTIONS),
         ("skipped", _SKIPPED),
+        ("count", _COUNTS),
         ("positive", _POSITIVE),
         ("fraction", _FRACTIONS),
         ("not negative", _NOT_NEGATIVE),
@@ -139,7 +144,7 @@ def category(name, value):
         if any(word in known for word in words):
             if kind == "skipped":
                 return None
-            if kind == "size" and isinstance(value, float):
+            if kind in ("size", "count") and isinstance(value, float):
                 return "number"
             return kind
     return "size" if isinstance(value, int) else "number"
@@ -153,8 +158,8 @@ def allowed_range(kind, value):
         return 0.0, None, "named like a scale", True
     if kind == "fraction":
         return 0.0, 1.0, "named like a fraction", True
-    if kind == "size":
-        return 1.0, None, "a size", False
+    if kind in ("size", "count"):
+        return 1.0, None, "a size" if kind == "size" else "named like a count", False
     if kind in ("not negative", "power"):
         return 0.0, None, "named like a weight" if kind != "power" else "a power", False
     if value > 0:
@@ -189,6 +194,12 @@ class Scalar:
         if self.kind is None:
             self.kind = "number"
 
+    def decides(self):
+        """The program asks about it in a condition: 0 is one of its values."""
+        if not self.stated and self.kind is not None and (self.low is None or self.low >= 0.0):
+            self.low, self.open_low = 0.0, False
+            self.why = "the program asks about it in a condition"
+
     def allows(self, value):
         if self.low is not None and (value < self.low or self.open_low and value == self.low):
             return False
@@ -211,7 +222,7 @@ class Scalar:
             values = [base * 1e-2, base * 1e-4, base * 1e4, 0.0]
         elif self.kind == "fraction":
             values = [base * 1e-2, 0.0, 1.0]
-        elif self.kind == "size":
+        elif self.kind in ("size", "count"):
             values = [1, 0]
         elif self.kind == "power":
             values = [0.0, base * 10]
@@ -220,7 +231,7 @@ class Scalar:
         for bound in (self.low, self.high):
             if self.stated and bound is not None and bound not in values:
                 values.append(bound)
-        if whole and self.kind != "size":
+        if whole and self.kind not in ("size", "count"):
             values = [round(value) for value in values]
         chosen = []
         for value in values:

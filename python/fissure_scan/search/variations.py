@@ -10,160 +10,20 @@ import ast
 import inspect
 import textwrap
 
-from . import candidates, resize
+from . import candidates, resize, tested
 from ..run import constants
-from ..run.events import float_text
 from ..report.findings import Found
 from ..watch.monitor import Policy
+from .changes import (
+    ArgumentChange,
+    ConstantChange,
+    ConstructorChange,
+    Mode,
+    ModeChange,
+    NumbersChange,
+    SizeChange,
+)
 from .scalars import Scalar
-
-
-class Change:
-    """A run of the program under other conditions than its own."""
-
-    label = ""
-
-    def apply(self, program):
-        raise NotImplementedError
-
-    def remove(self, program):
-        raise NotImplementedError
-
-    def run(self, program, policy):
-        """One run under the change."""
-        self.apply(program)
-        program.change = self
-        try:
-            return program.run(policy)
-        finally:
-            program.change = None
-            self.remove(program)
-
-    def cut(self, value):
-        """An array of the program's own data as it is under the change."""
-        return value
-
-    def entries(self, inputs):
-        """(name, changed input) pairs of the report."""
-        return []
-
-
-class NumberChange(Change):
-    """One number is another one."""
-
-    def __init__(self, scalar, value):
-        self.scalar = scalar
-        self.value = value
-        self.label = "%s = %r" % (scalar.name, value)
-
-    def entries(self, inputs):
-        value = float_text(self.value)
-        return [
-            (
-                self.scalar.name,
-                {
-                    "key": self.scalar.key,
-                    "shape": [],
-                    "dtype": type(self.value).__name__,
-                    "elements_changed": 1,
-                    "smallest": value,
-                    "largest": value,
-                    "values": [value],
-                },
-            )
-        ]
-
-
-class ConstantChange(NumberChange):
-    """A named number of the script."""
-
-    def apply(self, program):
-        program.changed_constant = (self.scalar.name, self.scalar.occurrence, self.value)
-
-    def remove(self, program):
-        program.changed_constant = None
-
-
-class ArgumentChange(NumberChange):
-    """A number among the arguments of a target function."""
-
-    def apply(self, program):
-        program.synthesised.changed = {self.scalar.name: self.value}
-
-    def remove(self, program):
-        program.synthesised.changed = {}
-
-
-class Mode:
-    """A flag or a choice among the arguments of a target function."""
-
-    def __init__(self, name, own):
-        self.name = name
-        self.key = "argument:%s" % name
-        self.own = own
-
-
-class ModeChange(ArgumentChange):
-    """A flag or a choice of a target function is another one."""
-
-    def entries(self, inputs):
-        return []
-
-
-class SizeChange(Change):
-    """The program's data have another size."""
-
-    def __init__(self, how):
-        self.how = how
-        self.label = how.label
-
-    def apply(self, program):
-        program.settings.resize = self.how
-
-    def remove(self, program):
-        program.settings.resize = None
-
-    def run(self, program, policy):
-        # What the own run told of the inputs is not true of other sizes.
-        infos, program.settings.infos = program.settings.infos, {}
-        try:
-            return Change.run(self, program, policy)
-        finally:
-            program.settings.infos = infos
-
-    def cut(self, value):
-        return self.how.cut(value)
-
-    def entries(self, inputs):
-        for variable in inputs:
-            cut = self.cut(variable.own)
-            if cut.shape != variable.own.shape:
-                yield (
-                    variable.name,
-                    {
-                        "key": variable.key,
-                        "shape": list(cut.shape),
-                        "dtype": variable.dtype,
-                        "elements_changed": int(variable.own.size - cut.size),
-                        "smallest": float_text(cut.min()) if cut.size else None,
-                        "largest": float_text(cut.max()) if cut.size else None,
-                        "values": [float_text(item) for item in cut.ravel()[:8]],
-                    },
-                )
-
-
-class AutocastChange(Change):
-    """The whole program runs under autocast."""
-
-    def __init__(self, precision):
-        self.precision = precision
-        self.label = "under autocast to %s" % precision
-
-    def apply(self, program):
-        program.autocast = self.precision
-
-    def remove(self, program):
-        program.autocast = None
 
 
 class Variations:
@@ -177,13 +37,14 @@ class Variations:
     def run(self):
         self._sizes()
         for scalar in self.scalars:
-            make = ArgumentChange if scalar.key.startswith("argument") else ConstantChange
+            make = _CHANGES[scalar.key.partition(":")[0]]
             # What a script sets itself gives notes only: few of them are enough.
             most = None if scalar.counted or self.exhaustive else 2
             for value in scalar.trials()[:most]:
                 if self.runner.over():
                     return
                 self._number(scalar, make(scalar, value))
+        self._none_at_all()
         if self.runner.program.function:
             self._modes()
 
@@ -234,6 +95,21 @@ class Variations:
                 else:
                     found.ratio = max(found.ratio, scalar.ratio(change.value))
                     found.severity = "high" if found.ratio <= 1e4 else "medium"
+
+    def _none_at_all(self):
+        """Every count that the program asks about is 0: the first step of a schedule without warm-up."""
+        counts = [
+            scalar
+            for scalar in self.scalars
+            if scalar.kind == "count" and scalar.value and scalar.allows(0)
+        ]
+        if len(counts) < 2 or not self.runner.program.function or self.runner.over():
+            return
+        change = NumbersChange(
+            [_CHANGES[scalar.key.partition(":")[0]](scalar, 0) for scalar in counts]
+        )
+        for found in self._failures(change, {}):
+            found.severity = "high"
 
     # Sizes -------------------------------------------------------------------------------------
 
@@ -310,6 +186,12 @@ class Variations:
         ]
 
 
+# By where a number stands, the beginning of its key.
+_CHANGES = {
+    "argument": ArgumentChange,
+    "constructor": ConstructorChange,
+    "constant": ConstantChange,
+}
 # Special inputs that are tried under each flag and choice.
 _MODE_POINTS = 8
 # Flags and choices that are tried at all.
@@ -366,6 +248,7 @@ _REFUSALS = (
 def scalars_of_script(program, ranges, frozen):
     """The named numbers of a script that are worth changing."""
     found, seen = [], set()
+    asked = tested.names(program.text())
     for constant in constants.find(program.text()):
         # Only an option can be given from outside; the rest is the script's own decision.
         counted = constant.origin == "an option of the command line" or constant.name in ranges
@@ -382,8 +265,12 @@ def scalars_of_script(program, ranges, frozen):
         scalar.column = constant.column
         if constant.name in ranges:
             scalar.limit(*ranges[constant.name], why="--input")
+        if counted and constant.name in asked:
+            scalar.decides()
         if (
             scalar.kind is None
+            or scalar.kind == "count"
+            and not counted
             or constant.name in frozen
             or (constant.name, constant.value) in seen
             and not counted
@@ -396,13 +283,28 @@ def scalars_of_script(program, ranges, frozen):
 
 
 def scalars_of_arguments(arguments, program, ranges, frozen):
-    """The numbers among the arguments of a target function."""
+    """The numbers among the arguments of a target function, and of the object that it is a method of."""
+    asked = tested.names(program.text(), program.function.rpartition(".")[2])
+    found = _scalars_of_call(arguments, "argument", program, ranges, frozen, asked)
+    if arguments.constructor is not None:
+        known = set(scalar.name for scalar in found)
+        found += [
+            scalar
+            for scalar in _scalars_of_call(
+                arguments.constructor, "constructor", program, ranges, frozen, asked
+            )
+            if scalar.name not in known
+        ]
+    return found
+
+
+def _scalars_of_call(arguments, kind, program, ranges, frozen, asked):
     found = []
     for name, value in arguments.values.items():
         if type(value) not in (int, float) or name in frozen or value != value:
             continue
         scalar = Scalar(
-            "argument:%s" % name,
+            "%s:%s" % (kind, name),
             name,
             value,
             program.file or program.module,
@@ -416,6 +318,8 @@ def scalars_of_arguments(arguments, program, ranges, frozen):
             scalar.open_low = facts.open_low
         if name in ranges:
             scalar.limit(*ranges[name], why="--input")
+        if name in asked:
+            scalar.decides()
         if scalar.kind is not None:
             found.append(scalar)
     return found
@@ -424,5 +328,6 @@ def scalars_of_arguments(arguments, program, ranges, frozen):
 def known_names(program):
     """The names that `--input` and `--freeze` may use for numbers."""
     if program.function:
-        return set(program.synthesised.values)
+        constructor = program.synthesised.constructor
+        return set(program.synthesised.values) | set(constructor.values if constructor else ())
     return set(constant.name for constant in constants.find(program.text()))

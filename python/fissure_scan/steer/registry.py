@@ -10,6 +10,8 @@ import math
 _PRECISIONS = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 # A failure that begins above this happens at magnitudes where everything overflows.
 _ABSURD = 1e36
+# Ends of domains at or below this are values that data reach by themselves.
+_EDGE = 1.01
 # What is steered by more than an interval of one operand can fail in other ways than its probe.
 _STRUCTURAL = ("conditioning", "spectrum", "cast", "ratio", "matmul", "power", "own")
 
@@ -75,6 +77,15 @@ def regions(name, dtype):
     if not found:
         return [], []
     return found["nonfinite"], found["gradient_nonfinite"]
+
+
+def ends_at_a_value(name):
+    """Does its domain end at a value of ordinary size that still belongs to it (1 of `acos`, 0 of `sqrt`)?
+    Exact arithmetic may only touch such a value, rounding goes across."""
+    return any(
+        not start <= 0.0 <= end and min(abs(start), abs(end)) < _EDGE
+        for start, end in regions(name, "float32")[0]
+    )
 
 
 def positive_limit(name, dtype, otherwise):

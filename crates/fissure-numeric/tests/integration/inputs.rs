@@ -47,6 +47,11 @@ fn programs_as_strangers_write_them_are_judged_like_their_twins() {
 }
 
 #[test]
+fn numbers_at_their_ends_and_points_that_coincide_are_tried() {
+    every_sentence_holds("edges_self_test.py");
+}
+
+#[test]
 fn programs_around_other_libraries_are_followed() {
     every_sentence_holds("strangers_self_test.py");
 }
