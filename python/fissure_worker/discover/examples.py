@@ -17,18 +17,22 @@ import textwrap
 import time
 import warnings
 
-from fissure_worker.discover import observed, recipes
+from fissure_worker.discover import inside, observed, recipes
 from fissure_worker.discover.limits import limited
 
 #: Seconds for all examples of one callable.
 SECONDS = 6
 #: Calls that are kept.
 MOST = 8
+#: Calls from which on no others are looked for inside the library.
+FEW = 2
 #: The same for what the user wants observed.
 OBSERVED_SECONDS = 30
 MOST_OBSERVED = 32
 #: Statements of one documentation that are run.
 STATEMENTS = 60
+#: Lines of one statement.
+LINES = 40
 #: Other documentations that mention the callable and are run as well.
 NEIGHBOURS = 6
 #: Names that examples use without importing them → module.
@@ -146,7 +150,7 @@ def sources(text):
     """Groups of statements: the examples of doctest's form together, each block of code alone."""
     found = []
     try:
-        found.append([one.source for one in doctest.DocTestParser().get_examples(text)])
+        found.append([whole(one) for one in doctest.DocTestParser().get_examples(text)])
     except ValueError:
         # Not indented as doctest wants it: every prompt for itself.
         lines = [line.strip() for line in text.splitlines()]
@@ -156,6 +160,20 @@ def sources(text):
             if ">>>" not in block:
                 found.append(statements(textwrap.dedent(block)))
     return [group for group in found if group]
+
+
+def whole(example):
+    """The statement of an example. Many documentations leave the dots before its further lines away, so
+    that they look like output."""
+    source = example.source
+    for line in [""] + example.want.splitlines()[:LINES]:
+        source += line + "\n" if line else ""
+        try:
+            ast.parse(source)
+            return source
+        except SyntaxError:
+            continue
+    return example.source
 
 
 def statements(code):
@@ -280,7 +298,38 @@ def examples_of(path, target):
             observer.run(text, scope)
             if len(observer.found) >= MOST or time.time() - begin > SECONDS / 2:
                 break
-    return own + chosen(observer.found, MOST)
+    found = chosen(observer.found, MOST)
+    if len(found) < FEW and inside.is_operation(path, target):
+        found += inner_calls(path, target)
+    return own + found
+
+
+def inner_calls(path, target):
+    """Calls of an operation inside the functions that resemble it."""
+    watch = inside.Inside(path, target)
+
+    class Relative(Observer):
+        def call(self, function, *arguments, **keywords):
+            result = Observer.call(self, function, *arguments, **keywords)
+            if watch.backward:
+                with contextlib.suppress(Exception):
+                    inside.with_gradients(function, arguments, keywords)
+            return result
+
+    begin = time.time()
+    ran = 0
+    with limited(SECONDS), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for value in inside.relatives(path):
+            text = documentation_of(value)
+            if not sources(text):
+                continue
+            with watch.watching():
+                Relative(path, target).run(text, scope_of(value))
+            ran += 1
+            if watch.is_full() or ran >= inside.RELATIVES or time.time() - begin > SECONDS / 2:
+                break
+    return watch.found
 
 
 def chosen(found, most):

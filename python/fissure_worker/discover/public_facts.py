@@ -46,6 +46,21 @@ ALIAS_MODULES = {
     "jax": ("jax.numpy", "jax.lax", "jax.nn", "jax.numpy.linalg", "jax.scipy.special"),
     "numpy": ("numpy", "numpy.linalg", "numpy.fft"),
 }  # fmt: skip
+#: Root package → further modules whose functions are made of its operations.
+SHOWN_MODULES = {
+    "torch": ("torch.nn.utils.rnn", "torch.nn.init", "torch.signal.windows", "torch.nested"),
+    "tensorflow": (
+        "tensorflow", "tensorflow.nn", "tensorflow.image", "tensorflow.math", "tensorflow.sparse",
+        "tensorflow.strings", "tensorflow.linalg", "tensorflow.signal", "tensorflow.io",
+        "tensorflow.ragged", "tensorflow.audio", "tensorflow.quantization", "tensorflow.random",
+        "tensorflow.bitwise", "tensorflow.keras.layers", "tensorflow.keras.ops",
+    ),
+}  # fmt: skip
+#: Where PyTorch's Python code finds the functions that are not written in Python.
+BUILT_IN_MODULES = (
+    "torch", "torch._VF", "torch._C._nn", "torch._C._linalg", "torch._C._special", "torch._C._fft",
+    "torch._C._nested", "torch._C._sparse",
+)  # fmt: skip
 #: Classes whose methods take an array as their first argument.
 ARRAY_CLASSES = frozenset("Tensor ndarray NDArray Array".split())
 #: Namespaces of operators that come with PyTorch itself.

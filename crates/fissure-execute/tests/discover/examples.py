@@ -37,6 +37,16 @@ def follow(ring: Ring, steps):
     return ring.turn(sum(one for one in steps if isinstance(one, (int, float))))
 
 
+def undotted(rows):
+    """
+    >>> rows = [[1, 2],
+    ...         [3, 4]]
+    >>> more = undotted([[1],
+                         [2]])
+    >>> undotted(rows)
+    """
+
+
 def endless():
     """
     >>> endless()
@@ -68,6 +78,10 @@ json.dumps(found)
 # A method is seen with its object.
 (turned,) = examples_of("made_up.Ring.turn", module.Ring.turn)
 assert turned["arguments"][1] == {"int": 1}, turned
+
+# Many leave the dots of further lines away.
+found = examples_of("made_up.undotted", module.undotted)
+assert len(found) == 2, found
 
 # What never ends is ended, and what was seen before is kept.
 from fissure_worker.discover import examples
