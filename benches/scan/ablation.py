@@ -17,11 +17,11 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(ROOT, "python"))
+sys.path.insert(0, os.path.join(ROOT, "crates", "fissure-testing", "python"))
 sys.path.insert(0, HERE)
 
 EXAMPLES = os.path.join(ROOT, "examples", "numeric")
@@ -71,54 +71,22 @@ class Asking:
 def search(asking, kind, path, line, seconds, alone):
     """The first finding at the marked line: seconds, runs, function, level; None without one."""
     from fissure_scan.search.attempts import Attempts
-    from fissure_scan.run.session import Session
 
-    folder = os.path.dirname(path)
-    os.chdir(folder)
-    config = {
-        "tensor_size": None,
-        "min_value": None,
-        "max_value": None,
-        "stop_on_failure": False,
-        "oscillation_threshold": None,
-        "max_fuzz_iterations": None,
-        "mutation_rate": None,
-        "gradient_backprop": True,
-        "save_inputs": False,
-    }
-    session = Session(
-        {
-            "file": path,
-            "module": None,
-            "function": None,
-            "arguments": [],
-            "root": folder,
-            "directory": folder,
-            "regions": False,
-            "timeout": seconds,
-            "own_run_timeout": 60.0,
-            "level": 4,
-            "inputs": {},
-            "freeze": [],
-            "weights": False,
-            "strict": False,
-            "output": tempfile.mkdtemp(),
-            "registry": unstable_functions(),
-            "config": config,
-            "assertions": dict(asking.models, mode=kind),
-        },
+    import in_process
+
+    os.chdir(os.path.dirname(path))
+    session = in_process.session(
         asking,
+        path,
+        unstable_functions(),
+        save_inputs=False,
+        timeout=seconds,
+        assertions=dict(asking.models, mode=kind),
     )
     first = []
 
     def look():
-        here = [
-            found
-            for found in session.collected.by_place.values()
-            if found.failure.site.line == line
-            and found.severity != "theoretical"
-            and found.elapsed is not None
-        ]
+        here = in_process.found_at(session, line)
         if here and not first:
             first.append(
                 {

@@ -24,6 +24,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 EXAMPLES = os.path.join(ROOT, "examples", "numeric")
 sys.path.insert(0, os.path.join(ROOT, "python"))
+sys.path.insert(0, os.path.join(ROOT, "crates", "fissure-testing", "python"))
 
 
 TF1 = set()  # names of programs that mean TensorFlow 1 by `import tensorflow`
@@ -120,55 +121,21 @@ class Silence:
 
 def with_fissure(file, seconds):
     """The scan's own search, up to the confirmed finding at the marked line."""
-    from fissure_scan.run.session import Session
+    import in_process
 
-    folder = os.path.dirname(file)
-    os.chdir(folder)
-    config = {
-        "tensor_size": None,
-        "min_value": None,
-        "max_value": None,
-        "stop_on_failure": False,
-        "oscillation_threshold": None,
-        "max_fuzz_iterations": None,
-        "mutation_rate": None,
-        "gradient_backprop": True,
-        "save_inputs": False,
-    }
-    session = Session(
-        {
-            "file": file,
-            "module": None,
-            "function": None,
-            "arguments": [],
-            "root": folder,
-            "directory": folder,
-            "regions": False,
-            "timeout": 30.0,
-            "own_run_timeout": 60.0,
-            "level": 4,
-            "inputs": {},
-            "freeze": [],
-            "weights": False,
-            "strict": False,
-            "output": tempfile.mkdtemp(),
-            "registry": unstable_functions(),
-            "config": config,
-            "tf1": os.path.basename(file)[: -len(".py")] in TF1,
-        },
-        Silence(),
+    os.chdir(os.path.dirname(file))
+    session = in_process.session(
+        in_process.Events(),
+        file,
+        unstable_functions(),
+        save_inputs=False,
+        timeout=30.0,
+        tf1=os.path.basename(file)[: -len(".py")] in TF1,
     )
     if not session.start():
         return None, 0
     session.run_search()
-    line = marked_line(file)
-    times = [
-        found.elapsed
-        for found in session.collected.by_place.values()
-        if found.failure.site.line == line
-        and found.severity != "theoretical"
-        and found.elapsed is not None
-    ]
+    times = [found.elapsed for found in in_process.found_at(session, marked_line(file))]
     return (min(times) if times else None), session.runner.runs
 
 

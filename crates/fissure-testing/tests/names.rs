@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What `name_lists.py` takes for a list of names and is none, with the reason.
-const NO_LISTS: [(&str, &str, &str); 5] = [
+const NO_LISTS: [(&str, &str, &str); 4] = [
     (
         "python/fissure_worker/discover/documentation.py",
         "arrays",
@@ -13,11 +13,6 @@ const NO_LISTS: [(&str, &str, &str); 5] = [
     (
         "python/fissure_scan/backends/wrapping.py",
         "OPERATORS",
-        "special methods of Python",
-    ),
-    (
-        "python/fissure_scan/backends/pandas_watch.py",
-        "_OPERATORS",
         "special methods of Python",
     ),
     (

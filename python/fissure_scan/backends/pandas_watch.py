@@ -11,16 +11,33 @@ import numpy as np
 from ..watch import operations
 from . import numpy_backend
 
-# Operators by their names, each with the same mathematics in NumPy.
-_OPERATORS = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "truediv": np.true_divide,
-    "pow": np.power,
-}
-# Reductions that are operations of NumPy too; those of pandas divide by one less.
-_REDUCTIONS = {"mean": np.nanmean, "std": np.nanstd, "var": np.nanvar, "sum": np.nansum}
+
+class _Probe:
+    """Says which of NumPy's functions an operator of an array calls."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+        return ufunc
+
+
+def _operators():
+    """Arithmetic operators by their names (`truediv`), each with the same mathematics in NumPy."""
+    for name in operations.with_property("arithmetic"):
+        for told in operations.names(name):
+            if told.startswith("__") and hasattr(np.ndarray, told):
+                yield told.strip("_"), getattr(np.ndarray, told)(np.ones(1), _Probe())
+
+
+def _reductions():
+    """Reductions that lose digits and that NumPy has for data with gaps, as pandas does."""
+    for name in operations.with_property("loses digits"):
+        function = getattr(np, "nan" + name, None)
+        if function is not None and np.ndim(function(np.ones(2))) == 0:
+            yield name, function
+
+
+# Asked before anything of NumPy is replaced.
+_OPERATORS = dict(_operators())
+_REDUCTIONS = dict(_reductions())
 
 
 def install(applied, monitor):
@@ -139,7 +156,8 @@ class _Watch:
             if array is None or array.dtype.kind != "f":
                 return original(one, *arguments, **keywords)
             said = {"axis": 0}
-            if function in (np.nanstd, np.nanvar):
+            if operations.has(name, "squares inside"):
+                # Those of pandas divide by one less.
                 said["ddof"] = 1
             return watch.observe(name, function, [array], said, frame, lambda: original(one))
 

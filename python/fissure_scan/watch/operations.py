@@ -69,10 +69,20 @@ def in_numpy(name):
     """NumPy's function of one operand that computes the same, element by element; else None."""
     if not has(name, "in NumPy"):
         return None
-    for told in [name] + TABLE.rows[name].get("names", []):
+    for told in [name] + names(name):
         if hasattr(numpy, told):
             return getattr(numpy, told)
     return None
+
+
+def names(name):
+    """What libraries call an operation."""
+    return TABLE.rows[name].get("names", [])
+
+
+def with_property(word):
+    """The operations that have this property, sorted."""
+    return TABLE.with_property(word)
 
 
 def has(name, word):

@@ -17,6 +17,7 @@ import runpy
 import sys
 
 sys.path.insert(0, sys.argv[1])
+sys.path.insert(0, os.path.join(sys.argv[1], "..", "crates", "fissure-testing", "python"))
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 LIBRARY = importlib.import_module(sys.argv[4])
@@ -45,26 +46,6 @@ def fork_reproducers():
 OUTPUT, PROGRAMS = sys.argv[2], sys.argv[5:]
 with open(sys.argv[3], encoding="utf-8") as handle:
     REGISTRY = json.load(handle)
-CONFIG = {
-    "tensor_size": None,
-    "min_value": None,
-    "max_value": None,
-    "stop_on_failure": False,
-    "oscillation_threshold": None,
-    "max_fuzz_iterations": None,
-    "mutation_rate": None,
-    "gradient_backprop": True,
-    "save_inputs": True,
-}
-
-
-class Events:
-    def __init__(self):
-        self.seen = []
-
-    def emit(self, event, **fields):
-        fields["event"] = event
-        self.seen.append(fields)
 
 
 def run_script(path):
@@ -90,29 +71,15 @@ def scan(file):
     tf1 = file.startswith("--tf1:")
     file = file[len("--tf1:") :] if tf1 else file
     os.chdir(os.path.dirname(file))
-    output = os.path.join(OUTPUT, os.path.basename(file))
-    plan = {
-        "file": file,
-        "module": None,
-        "function": None,
-        "arguments": [],
-        "root": os.path.dirname(file),
-        "directory": os.path.dirname(file),
-        "regions": False,
-        "timeout": 60,
-        "own_run_timeout": 120,
-        "level": 4,
-        "inputs": {},
-        "freeze": [],
-        "weights": False,
-        "strict": False,
-        "output": output,
-        "registry": REGISTRY,
-        "config": CONFIG,
-        "tf1": tf1,
-    }
     events = Events()
-    session = Session(plan, events)
+    session = in_process.session(
+        events,
+        file,
+        REGISTRY,
+        own_run_timeout=120,
+        output=os.path.join(OUTPUT, os.path.basename(file)),
+        tf1=tf1,
+    )
     if session.start():
         session.run_search()
     answer = {"file": file, "findings": [], "notes": 0, "runs": 0, "seconds": 0.0, "error": None}
@@ -147,7 +114,8 @@ if sys.argv[4] == "torch":
     REPRODUCERS = ANSWERS = None
 else:
     REPRODUCERS, ANSWERS = fork_reproducers()
-from fissure_scan.run.session import Session
+import in_process
+from in_process import Events
 
 for program in PROGRAMS:
     print(json.dumps(scan(program)), flush=True)

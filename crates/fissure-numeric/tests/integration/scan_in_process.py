@@ -18,6 +18,7 @@ import textwrap
 import traceback
 
 sys.path.insert(0, sys.argv[1])
+sys.path.insert(0, os.path.join(sys.argv[1], "..", "crates", "fissure-testing", "python"))
 WANTED = sys.argv[3:]
 with open(sys.argv[2], encoding="utf-8") as handle:
     REGISTRY = json.load(handle)
@@ -25,20 +26,9 @@ with open(sys.argv[2], encoding="utf-8") as handle:
 import numpy
 import torch
 
-from fissure_scan.run.session import Session
+import in_process
 
 torch.set_num_threads(1)
-CONFIG = {
-    "tensor_size": None,
-    "min_value": None,
-    "max_value": None,
-    "stop_on_failure": False,
-    "oscillation_threshold": None,
-    "max_fuzz_iterations": None,
-    "mutation_rate": None,
-    "gradient_backprop": True,
-    "save_inputs": True,
-}
 CASES = []
 # What a reproducer, whose process ends with it, replaces for good.
 _PATCHED = [
@@ -77,17 +67,6 @@ _PATCHED = [
 ]
 
 
-class Events:
-    def __init__(self):
-        self.seen = []
-
-    def emit(self, event, **fields):
-        self.seen.append(dict(fields, event=event))
-
-    def of(self, kind):
-        return [event for event in self.seen if event["event"] == kind]
-
-
 class Scan:
     """One scan of files written into a folder of its own."""
 
@@ -109,28 +88,18 @@ class Scan:
             file = os.path.join(folder, file)
         os.chdir(folder)
         sys.path.insert(0, folder)
-        plan = {
-            "file": file,
+        given = {
             "module": module,
             "function": function,
-            "arguments": [],
             "root": folder,
             "directory": folder,
-            "regions": False,
             "timeout": 20,
             "own_run_timeout": 20,
-            "level": 4,
-            "inputs": {},
-            "freeze": [],
-            "weights": False,
-            "strict": False,
             "output": os.path.join(folder, "out"),
-            "registry": REGISTRY,
-            "config": CONFIG,
         }
-        plan.update(more)
-        self.events = Events()
-        self.session = Session(plan, self.events)
+        given.update(more)
+        self.events = in_process.Events()
+        self.session = in_process.session(self.events, file, REGISTRY, **given)
         try:
             if self.session.start():
                 self.session.run_search()
