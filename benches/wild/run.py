@@ -39,7 +39,7 @@ def functions(words):
 
 def scan(fissure, python, output, name):
     folder = os.path.join(output, name.replace(":", "-"))
-    began = time.time()
+    began, before = time.time(), os.times()
     command = [
         fissure,
         "scan",
@@ -54,7 +54,11 @@ def scan(fissure, python, output, name):
     ]
     try:
         run = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=output, timeout=8 * SECONDS
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=output,
+            timeout=20 * SECONDS,
         )
         report = json.loads(run.stdout.decode("utf-8", "replace"))
         code = run.returncode
@@ -90,6 +94,7 @@ def scan(fissure, python, output, name):
         "name": name,
         "status": status,
         "seconds": time.time() - began,
+        "processor": os.times().children_user - before.children_user,
         "findings": findings,
         "runs": report["runs"],
         "notes": len(report["notes"]),

@@ -23,6 +23,7 @@ class Arguments:
         self.domain = {}  # name -> (low, high) that its values have to keep
         self.makers = {}  # name -> what makes it anew: (value, source)
         self.sources = {}  # name -> source text of what is no plain data
+        self.plain_numbers = False  # the function computes with Python's own numbers alone
 
     def call(self, target, monitor):
         by_position, by_name = [], {}
@@ -41,6 +42,9 @@ class Arguments:
             self._given(monitor, "argument_%d" % index, "rest:%d" % index, value)
             for index, value in enumerate(self.rest)
         ]
+        if self.plain_numbers:
+            # Nobody sees Python's own arithmetic but where it raises: the call is the operation.
+            monitor.trace.operations += 1
         return target(*(by_position + rest), **by_name)
 
     def _given(self, monitor, name, key, value):
@@ -98,7 +102,7 @@ class Arguments:
         return given
 
     def _info(self, monitor, backend, key, name, value):
-        from .guess import PROBABILITIES
+        from .guess import PROBABILITIES, covariance
 
         known = monitor.settings.infos.get(key)
         if known is not None:
@@ -121,6 +125,7 @@ class Arguments:
         if self.observed is not None:
             info.why = "as in the call %s" % self.observed
         info.unit_length = facts is not None and facts.unit_length and self.observed is None
+        info.covariance = covariance(name, facts) and _symmetric(backend, value)
         if _counts(backend, value):
             minimum, maximum = backend.extremes(value) if backend.count(value) else (0.0, 0.0)
             info.low, info.high = min(minimum, 0.0), maximum
@@ -149,6 +154,17 @@ class Arguments:
 
 def _counts(backend, value):
     return backend.library in ("numpy", "torch") and whole_numbers.is_whole(value)
+
+
+def _symmetric(backend, value):
+    if not backend.is_float(value):
+        return False
+    numbers = backend.numbers(value)
+    return (
+        numbers.ndim >= 2
+        and numbers.shape[-1] == numbers.shape[-2]
+        and bool((abs(numbers - numbers.swapaxes(-1, -2)) <= 1e-6 * abs(numbers).max()).all())
+    )
 
 
 def _zeros_and_ones(numbers):

@@ -27,6 +27,9 @@ _UNIT_LENGTH = re.compile(
     r"|\bnormali[sz]ed (?:quaternions?|vectors?|directions?|axis|axes)\b",
     re.I,
 )
+_COVARIANCE = re.compile(
+    r"\bcovariance (?:matri|of\b)|\bpositive[- ](?:semi[- ]?)?definite\b|\bspd matri", re.I
+)
 _CHOICES = re.compile(r"\{\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\}")
 _DTYPES = (
     ("bfloat16", "bfloat16"),
@@ -57,6 +60,7 @@ class Facts:
         self.choices = []
         self.whole = False  # integers: class indices, counts
         self.unit_length = False  # its rows are directions
+        self.covariance = False  # a symmetric matrix without negative eigenvalues
 
     def array(self):
         words = self.type.lower()
@@ -197,6 +201,7 @@ def _read(facts):
     if match:
         facts.choices = re.findall(r"['\"]([^'\"]*)['\"]", match.group(1))
     facts.unit_length = _UNIT_LENGTH.search(text) is not None
+    facts.covariance = _COVARIANCE.search(text) is not None
     _range(facts, text, lower)
 
 

@@ -382,6 +382,9 @@ class Guesser:
             return specs.array("float", wanted, chosen, dtype, extra=(facts.low, facts.high))
         if facts.unit_length:
             return specs.array("direction", wanted, chosen, dtype)
+        if covariance(short, facts) and (shape is None or shape[-2:-1] == shape[-1:]):
+            size = (self.shape or (3,))[-1]
+            return specs.array("psd", shape or (size, size), chosen, dtype)
         described = facts.type + facts.text
         if short in _LABELS and (
             re.search("label|class|ind[ei]", described, re.I)
@@ -393,6 +396,12 @@ class Guesser:
             if self.labels == "binary":
                 return specs.array("binary", wanted, chosen)
         return specs.array("unit" if short in PROBABILITIES else "float", wanted, chosen, dtype)
+
+
+def covariance(name, facts):
+    """Is a parameter a matrix without negative eigenvalues, by its documentation or its name?"""
+    words = name.lower().split("_")
+    return facts is not None and facts.covariance or "cov" in words or "covariance" in words
 
 
 def _enumeration(annotation):

@@ -19,6 +19,9 @@ _RANK = re.compile(
     re.I,
 )
 _LITERAL = re.compile(r"[\[(]((?:\d+\s*,\s*)+\d*)[\])]")
+# Code of an assertion: `x.shape[1] >= 2`, `x.ndim == 3`.
+_SIZE_ASKED = re.compile(r"(\w+)\.(?:shape\[|size\()(-?\d)[\])]\s*([=><]=|>)\s*(\d+)")
+_RANK_ASKED = re.compile(r"(\w+)(?:\.ndim|\.dim\(\)|\.shape\))\s*([=>]=|>)\s*(\d)")
 _UNPACK = re.compile(r"values to unpack \(expected (?:at least )?(\d+)")
 _MORE_AXES = re.compile(
     r"dimension out of range|too many indices|tuple index out of range|"
@@ -158,6 +161,7 @@ def _shapes(state, message, hit, arrays, meant):
             if shape != state[name].shape:
                 yield {name: state[name]._replace(shape=shape)}
                 yield {name: state[name]._replace(shape=shape, kind="labels", dtype=None)}
+    yield from _asked(state, message, hit)
     match = _CHANNELS.search(message)
     if match:
         for name in hit:
@@ -240,6 +244,22 @@ def _shapes(state, message, hit, arrays, meant):
                     yield {name: state[name]._replace(shape=shape[:2] + (size,) * (len(shape) - 2))}
             elif shape:
                 yield {name: state[name]._replace(shape=(32,) + shape[1:])}
+
+
+def _asked(state, message, hit):
+    """Sizes and ranks that the text of an assertion compares."""
+    for named, axis, relation, size in _SIZE_ASKED.findall(message):
+        wanted = int(size) + (2 if relation.startswith(">") else 0)
+        for name in [named] if named in hit else hit:
+            shape, place = list(state[name].shape), int(axis)
+            if -len(shape) <= place < len(shape) and 0 < wanted <= 4096:
+                shape[place] = wanted
+                yield {name: state[name]._replace(shape=tuple(shape))}
+    for named, relation, rank in _RANK_ASKED.findall(message):
+        wanted = int(rank) + (1 if relation == ">" else 0)
+        for name in [named] if named in hit else hit:
+            if wanted <= 5:
+                yield {name: _ranked(state[name], wanted)}
 
 
 def _ranked(spec, rank):

@@ -107,6 +107,25 @@ def _array(spec, seed):
     return _of_library(numpy.array(values), spec.library, spec.dtype)
 
 
+def without_negative_eigenvalues(values):
+    """The nearest symmetric matrices that a covariance can be."""
+    import numpy
+
+    if numpy.ndim(values) < 2 or values.shape[-1] != values.shape[-2] or not values.size:
+        return values
+    even = 0.5 * values + 0.5 * numpy.swapaxes(values, -1, -2)
+    try:
+        eigenvalues, vectors = numpy.linalg.eigh(even)
+    except numpy.linalg.LinAlgError:
+        return even
+    # Rounding makes eigenvalues of -1e-16: what is one already stays to the bit.
+    if bool((eigenvalues >= -1e-12 * numpy.abs(eigenvalues).max(axis=-1, keepdims=True)).all()):
+        return even
+    kept = numpy.maximum(eigenvalues, 0.0)
+    made = (vectors * kept[..., None, :]) @ numpy.swapaxes(vectors, -1, -2)
+    return 0.5 * made + 0.5 * numpy.swapaxes(made, -1, -2)
+
+
 def of_unit_length(values):
     """The same rows, each of length 1; a row of zeros points along the first axis."""
     import numpy

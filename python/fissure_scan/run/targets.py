@@ -1,10 +1,12 @@
 """The target function of a scan: found by its name, bound to an object where it is a method, and
 called with arguments it accepts."""
 
+import ast
 import contextlib
 import inspect
 import io
 import sys
+import textwrap
 import time
 
 from . import guess, observe, signatures, specs
@@ -116,7 +118,7 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
             return makers
         if seen is not None and seen.constructor is not None:
             makers.insert(0, seen.constructor)
-    last, endless = None, []
+    last, endless, plain = None, [], None
     for constructor in makers[:3]:
 
         def attempt(arguments, constructor=constructor):
@@ -155,6 +157,11 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
             last = trial
         if outcome is not None and last.last is None:
             last.last = outcome
+        if plain is None and outcome is not None and _computes(target.function, outcome):
+            plain = trial.arguments(outcome.state)
+            plain.constructor, plain.plain_numbers = constructor, True
+    if plain is not None:
+        return plain
     text = refusal(last.last if last is not None else None)
     return _endless(program, endless, text) or text
 
@@ -175,6 +182,21 @@ def _endless(program, calls, text):
     found = Endless(text)
     found.place, found.call = trace.place or place, program.call_text()
     return found
+
+
+def _computes(function, outcome):
+    """Does a call without array operations divide or raise plain numbers: a schedule, a rate?"""
+    if outcome.error is not None or not any(map(specs.is_number, outcome.state.values())):
+        return False
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return False
+    return any(
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod, ast.Pow))
+        for node in ast.walk(tree)
+    )
 
 
 def _computed_with(trace):

@@ -89,7 +89,8 @@ class Trial:
         for seed, (name, spec) in enumerate(state.items()):
             value, source = specs.build(spec, seed + 1)
             if name == "*":
-                rest = (value,)
+                more = range(1, max(1, spec.count if spec.container is None else 1))
+                rest = (value,) + tuple(specs.build(spec, seed + 11 * at)[0] for at in more)
                 continue
             values[name] = value
             if source is not None:
@@ -235,6 +236,9 @@ class Trial:
             if name in required:
                 for other in alternatives(spec, library):
                     yield {name: other}
+        if "*" in outcome.state and outcome.state["*"].container is None:
+            for count in (2, 3, 4):
+                yield {"*": outcome.state["*"]._replace(count=count)}
         if outcome.error is None:
             # It passes without an operation: an optional array may be what it computes with.
             for name, spec in outcome.state.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends.base import MAXIMUM
 from ..backends.numpy_backend import ordinary_asarray
-from ..run.specs import of_unit_length
+from ..run.specs import of_unit_length, without_negative_eigenvalues
 
 
 class Variable:
@@ -30,6 +30,7 @@ class Variable:
         self.user_range = low is not None or high is not None
         self.whole = "float" not in self.dtype  # an image of bytes
         self.unit_length = info.unit_length
+        self.covariance = info.covariance
         finite = self.own[np.isfinite(self.own)]
         self.own_low = float(finite.min()) if finite.size else 0.0
         self.own_high = float(finite.max()) if finite.size else 0.0
@@ -63,6 +64,8 @@ class Variable:
             values = np.clip(values, self.low, self.high)
         if self.unit_length and values.shape == self.own.shape:
             values = of_unit_length(values)
+        if self.covariance and values.shape == self.own.shape:
+            values = without_negative_eigenvalues(values)
         return np.rint(values) if self.whole else values
 
     def nearer(self, values):

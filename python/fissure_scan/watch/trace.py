@@ -142,6 +142,7 @@ class InputInfo:
         self.why = why
         self.frozen = False
         self.unit_length = False  # its rows are directions
+        self.covariance = False  # a symmetric matrix without negative eigenvalues
         self.made_up = False  # an argument that nothing but its name describes
         self.library = "torch"
 

@@ -57,6 +57,26 @@ def constructor():
     check(not scan.findings, scan)
 
 
+@case("a function of plain numbers is a target like another")
+def plain_numbers():
+    text = """\
+        import math
+        import torch
+        def rate(step, warmup_steps, total_steps):
+            if step < warmup_steps:
+                return step / warmup_steps
+            return 0.5 * (1 + math.cos(math.pi * (step - warmup_steps) / max(1, total_steps - warmup_steps)))
+        def hasty(step, hold=10):
+            if step >= hold:
+                return math.exp(-(step - hold) / hold)
+            return 1.0
+        """
+    scan = function(text, "rate")
+    check(scan.session.problem is None and not scan.findings, scan)
+    scan = function(text, "hasty")
+    check(scan.at(9) is not None and scan.reproduces(scan.at(9)), scan)
+
+
 @case("a size of 0 stays a note where the program does not ask about it")
 def sizes():
     scan = function(

@@ -301,4 +301,69 @@ def unit_length():
     check(scan.findings, scan)
 
 
+@case("a covariance by name or docstring stays one in the search")
+def covariances():
+    text = """\
+        import numpy as np
+        def distance(x, mean, cov):
+            d = x - mean
+            return np.sqrt(d @ np.linalg.solve(cov + 1e-9 * np.eye(len(d)), d))
+        def documented(x, scatter):
+            \'\'\'Length of x.
+
+            Parameters
+            ----------
+            x : array, shape (3,)
+            scatter : array, shape (3, 3)
+                Covariance matrix of the noise.
+            \'\'\'
+            return np.sqrt(x @ scatter @ x + 1e-6)
+        def correlation(cov):
+            deviation = np.sqrt(np.diag(cov))
+            return cov / np.outer(deviation, deviation)
+        """
+    for name in ("distance", "documented"):
+        scan = Scan({"program.py": text}, target="program.py::" + name)
+        check(scan.session.runner is not None and not scan.findings, scan)
+    scan = Scan({"program.py": text}, target="program.py::correlation")
+    check(any(record["site"]["function"] == "div" for record in scan.findings), scan)
+
+
+@case("a function of any number of arrays gets as many as it wants")
+def several():
+    scan = Scan(
+        {
+            "program.py": """\
+            import torch
+            def similarity(*tensors):
+                if len(tensors) != 3:
+                    raise ValueError("three tensors, please")
+                first, second, third = tensors
+                return (first * second).sum() / third.sum()
+            """
+        },
+        target="program.py::similarity",
+    )
+    check(any(record["site"]["line"] == 6 for record in scan.findings), scan)
+
+
+@case("sizes that an assertion asks for are read from its text")
+def asserted():
+    scan = Scan(
+        {
+            "program.py": """\
+            import numpy as np
+            def spread(chains, pairs):
+                assert chains.ndim == 3
+                assert chains.shape[-1] >= 12
+                assert pairs.shape[1] == 2
+                return chains.std(axis=-1) / chains.std() + pairs.sum()
+            """
+        },
+        target="program.py::spread",
+    )
+    check(scan.session.runner is not None, scan)
+    check(any(record["site"]["line"] == 6 for record in scan.findings), scan)
+
+
 run_cases()
