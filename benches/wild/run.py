@@ -124,20 +124,24 @@ def main():
         python = os.path.join(environments, library, "bin", "python")
         result = scan(fissure, python, output, name)
         results.append(result)
-        print(
-            "%-70s %-20s %5.1f s  %d findings  %s"
-            % (
-                name,
-                result["status"],
-                result["seconds"],
-                len(result["findings"]),
-                result.get("problem", "") if result["status"] != "scanned" else "",
-            ),
-            flush=True,
-        )
+        tell(result)
         with open(store, "w", encoding="utf-8") as handle:
             json.dump(results, handle, indent=1)
     table(results)
+
+
+def tell(result):
+    print(
+        "%-70s %-20s %5.1f s  %d findings  %s"
+        % (
+            result["name"],
+            result["status"],
+            result["seconds"],
+            len(result["findings"]),
+            result.get("problem", "") if result["status"] != "scanned" else "",
+        ),
+        flush=True,
+    )
 
 
 def table(results):

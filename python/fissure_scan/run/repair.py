@@ -310,6 +310,9 @@ def _types(state, kind, message, meant, hit, library):
     if _CALL.search(message):
         for name in meant:
             yield {name: specs.plain("callable")}
+    if "Array" in message and "Tensor" in message and "torch" in sys.modules:
+        # Arrays of two libraries meet: the constants of the function are tensors.
+        yield dict((name, state[name]._replace(library="torch")) for name in hit)
     if _NUMPY.search(message):
         for name in hit:
             yield {name: state[name]._replace(library="numpy")}

@@ -131,7 +131,7 @@ class Session:
             self.problem = targets.choose_arguments(
                 self.program,
                 self.plan["config"]["tensor_size"],
-                self.ends - 0.5 * self.plan["timeout"],
+                0.5 * self.plan["timeout"],
             )
             if isinstance(self.problem, targets.Endless):
                 self._endless(self.problem)

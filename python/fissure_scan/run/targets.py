@@ -7,12 +7,16 @@ import inspect
 import io
 import sys
 import textwrap
-import time
 
 from . import guess, observe, signatures, specs
+from ..search.runner import Budget
 from ..watch import operations
 from ..watch.monitor import Policy
 from .trial import Trial, refusal
+
+
+# Seconds for finding arguments, however long importing took.
+LEAST = 2.5
 
 
 class TargetError(Exception):
@@ -77,7 +81,7 @@ def import_once(plan):
         catalogue.imported(plan["module"])
 
 
-def choose_arguments(program, tensor_size, deadline=None):
+def choose_arguments(program, tensor_size, seconds=30.0):
     """Finds a call that the target accepts and leaves it with the program; a text when there is
     none. Real calls come first, then guesses and what the function's complaints make of them."""
     try:
@@ -87,7 +91,8 @@ def choose_arguments(program, tensor_size, deadline=None):
         return str(error)
     except Exception as error:
         return "importing it raises %s: %s" % (type(error).__name__, error)
-    deadline = deadline or time.monotonic() + 30.0
+    # From here on: importing took what it took.
+    budget = Budget(max(LEAST, seconds))
     code = observe.code_of(signatures.behind(target.function))
     line = code.co_firstlineno if code is not None else 0
     documented = guess.documentation(target.function)
@@ -99,7 +104,7 @@ def choose_arguments(program, tensor_size, deadline=None):
         if trace.error is None and trace.operations > 0:
             return None
     try:
-        chosen = _trial(program, target, tensor_size, deadline, documented, seen)
+        chosen = _trial(program, target, tensor_size, budget, documented, seen)
     except (TypeError, ValueError) as error:
         return "its signature cannot be read: %s" % error
     if isinstance(chosen, str):
@@ -109,11 +114,11 @@ def choose_arguments(program, tensor_size, deadline=None):
     return None
 
 
-def _trial(program, target, tensor_size, deadline, documented, seen):
+def _trial(program, target, tensor_size, budget, documented, seen):
     """Accepted arguments, or why there are none."""
     makers = [None]
     if target.owner is not None:
-        makers = _constructors(program, target.owner, deadline)
+        makers = _constructors(program, target.owner, budget)
         if isinstance(makers, str):
             return makers
         if seen is not None and seen.constructor is not None:
@@ -136,7 +141,7 @@ def _trial(program, target, tensor_size, deadline, documented, seen):
 
         failing, computed, kept = {}, {}, []
         trial = Trial(
-            target.function, target.owner is not None, documented, program.users, attempt, deadline
+            target.function, target.owner is not None, documented, program.users, attempt, budget
         )
         beginnings = [
             trial.first_state(shape, labels) for shape, labels in guess.plans(tensor_size)
@@ -259,7 +264,7 @@ def _inside_domain(trial, outcome, constructor, last_failed):
     return finished(outcome.state, {})
 
 
-def _constructors(program, owner, deadline):
+def _constructors(program, owner, budget):
     """Ways to make an object of a class that work, or why none does."""
     if owner.__init__ is object.__init__ or _takes_nothing(owner):
         return [None]
@@ -277,7 +282,7 @@ def _constructors(program, owner, deadline):
             return program.describe(error), 0
         return None, 1
 
-    trial = Trial(owner, False, documented, program.users, attempt, deadline)
+    trial = Trial(owner, False, documented, program.users, attempt, budget)
     found = []
     for labels in ("numbers", "integers", "none"):
         outcome = trial.search([trial.first_state((4, 3), labels)])

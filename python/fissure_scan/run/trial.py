@@ -11,13 +11,14 @@ import inspect
 import linecache
 import re
 import sys
-import time
 
 from . import guess, repair, signatures, specs
 from .arguments import Arguments
 
 # Calls per target at most.
 CALLS = 400
+# Optional arguments that are tried where the required ones do not help.
+OPTIONAL = 4
 # Elements of a vector in the place of a number.
 ROWS = 6
 # States that repair begins from.
@@ -43,11 +44,11 @@ class Trial:
     """The search for a call that is accepted. `attempt(arguments)` makes one and gives the error
     (class, message, file, line) or None, and the number of array operations."""
 
-    def __init__(self, function, skip_first, documented, users, attempt, deadline):
+    def __init__(self, function, skip_first, documented, users, attempt, budget):
         self.documented = documented
         self.users = users
         self.attempt = attempt
-        self.deadline = deadline
+        self.budget = budget  # see search/runner.py
         self.tried = {}
         self.calls = 0
         plain = function.__init__ if isinstance(function, type) else function
@@ -137,7 +138,7 @@ class Trial:
         return outcome
 
     def over(self):
-        return self.calls >= CALLS or time.monotonic() > self.deadline
+        return self.calls >= CALLS or self.budget.over()
 
     def search(self, beginnings):
         """The first accepted outcome, or None. `beginnings` are states."""
@@ -239,11 +240,20 @@ class Trial:
         if "*" in outcome.state and outcome.state["*"].container is None:
             for count in (2, 3, 4):
                 yield {"*": outcome.state["*"]._replace(count=count)}
+        optional = [name for name, spec in outcome.state.items() if spec == specs.constant(None)]
+        if outcome.error is not None:
+            # It raises whatever its required arguments are: one of the others has to be given.
+            rows = next(
+                (spec.shape[:1] for spec in outcome.state.values() if specs.is_array(spec)), (4,)
+            )
+            for name in optional[:OPTIONAL]:
+                yield {name: specs.array("labels", rows, library)}
+                yield {name: specs.array("unit", (4, 3), library)}
+                yield {name: specs.constant(1.0)}
         if outcome.error is None:
             # It passes without an operation: an optional array may be what it computes with.
-            for name, spec in outcome.state.items():
-                if spec == specs.constant(None):
-                    yield {name: specs.array("float", (4, 3), library)}
+            for name in optional:
+                yield {name: specs.array("float", (4, 3), library)}
 
 
 def _other(one, two):
@@ -317,7 +327,9 @@ class Coverage:
 
 def refusal(outcome):
     """What is said about a target that nothing was accepted by."""
-    if outcome is None or outcome.error is None:
+    if outcome is None:
+        return "no arguments were found that it accepts: the time was over before a call was tried"
+    if outcome.error is None:
         return "no arguments were found that it accepts; no array operation was seen"
     return (
         "no arguments were found that it accepts; the closest attempt raised %s: %s"

@@ -1,0 +1,180 @@
+"""The functions of one library in forks of one process, which imports their packages once:
+
+    LIBRARY_PYTHON benches/wild/quick.py RUNTIME REGISTRY.json LIBRARY OUTPUT [WORD...]
+
+RUNTIME is the folder `python` of the repository, REGISTRY what `benches/scan/registry_file.py` writes. As
+`run.py` it adds to `results.json` in OUTPUT what is not in it yet; fixes are not looked for. On a machine that
+is busy the imports are most of the time of `run.py`.
+"""
+
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import run as corpus
+
+os.environ.setdefault("PYTORCH_JIT", "0")
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("MPLBACKEND", "Agg")
+SECONDS = 10
+CONFIG = {
+    "tensor_size": None,
+    "min_value": None,
+    "max_value": None,
+    "stop_on_failure": False,
+    "oscillation_threshold": None,
+    "max_fuzz_iterations": None,
+    "mutation_rate": None,
+    "gradient_backprop": True,
+    "save_inputs": True,
+}
+
+
+class Events:
+    def __init__(self):
+        self.seen = []
+
+    def emit(self, event, **fields):
+        self.seen.append(dict(fields, event=event))
+
+    def of(self, kind):
+        return [event for event in self.seen if event["event"] == kind]
+
+
+def scan(name, registry, output):
+    """What `run.py` keeps of a function, by a session in this process."""
+    from fissure_scan.run.session import Session
+
+    module, _, function = name.partition(":")
+    began, processor, events = time.time(), time.process_time(), Events()
+    plan = {
+        "file": None,
+        "module": module,
+        "function": function,
+        "arguments": [],
+        "root": output,
+        "directory": output,
+        "regions": False,
+        "timeout": SECONDS,
+        "own_run_timeout": SECONDS,
+        "level": 4,
+        "inputs": {},
+        "freeze": [],
+        "weights": False,
+        "strict": False,
+        "output": os.path.join(output, name.replace(":", "-")),
+        "registry": registry,
+        "config": CONFIG,
+    }
+    session = Session(plan, events)
+    started = session.start()
+    if started:
+        session.run_search()
+    told = events.of("finding")
+    problem = session.problem or "; ".join(
+        str(event.get("message")) for event in events.of("failed")
+    )
+    return {
+        "name": name,
+        "status": "scanned" if started else "could not be called",
+        "seconds": time.time() - began,
+        "processor": time.process_time() - processor,
+        "findings": [_kept(event) for event in told if event["severity"] != "theoretical"],
+        "runs": session.runner.runs if session.runner else 0,
+        "notes": sum(event["severity"] == "theoretical" for event in told),
+        "operations": session.baseline.operations if session.baseline else 0,
+        "problem": str(problem)[:300],
+    }
+
+
+def _kept(event):
+    return {
+        "file": os.path.basename(event["site"]["file"]),
+        "line": event["site"]["line"],
+        "function": event["site"]["function"],
+        "oracle": event["oracle"],
+        "severity": event["severity"],
+        "level": event["level"],
+        "sentence": event["sentence"],
+        "same_cause": [site["line"] for site in event["same_cause"]],
+        "reproduced": event["reproduced"],
+        "fix": None,
+        "ordinary_inputs": None,
+        "advice": event["advice"],
+    }
+
+
+def forked(name, registry, output):
+    reading, writing = os.pipe()
+    began, child = time.time(), os.fork()
+    if not child:
+        os.close(reading)
+        try:
+            answer = scan(name, registry, output)
+        except BaseException as error:
+            answer = {
+                "name": name,
+                "status": "broken",
+                "seconds": time.time() - began,
+                "findings": [],
+                "problem": "%s: %s" % (type(error).__name__, error),
+            }
+        os.write(writing, json.dumps(answer).encode())
+        os._exit(0)
+    os.close(writing)
+    signal.signal(signal.SIGALRM, lambda number, frame: os.kill(child, signal.SIGKILL))
+    signal.alarm(20 * SECONDS)
+    with os.fdopen(reading, "rb") as handle:
+        text = handle.read()
+    signal.alarm(0)
+    os.waitpid(child, 0)
+    if not text:
+        return {"name": name, "status": "hangs", "seconds": time.time() - began, "findings": []}
+    return json.loads(text)
+
+
+def main():
+    runtime, registry, library, output = sys.argv[1:5]
+    sys.path.insert(0, os.path.abspath(runtime))
+    with open(registry, encoding="utf-8") as handle:
+        registry = json.load(handle)
+    output = os.path.abspath(output)
+    os.makedirs(output, exist_ok=True)
+    store = os.path.join(output, "results.json")
+    os.chdir(output)
+    importlib.import_module(library)
+    importlib.import_module("fissure_scan.run.session")
+    if library == "torch":
+        sys.modules["torch"].set_num_threads(1)
+    for owner, name in corpus.functions(sys.argv[5:]):
+        results = []
+        if os.path.exists(store):
+            with open(store, encoding="utf-8") as handle:
+                results = json.load(handle)
+        if owner != library or name in set(result["name"] for result in results):
+            continue
+        try:
+            importlib.import_module(name.partition(":")[0])
+            result = forked(name, registry, output)
+        except Exception as error:
+            result = {
+                "name": name,
+                "status": "could not be imported",
+                "seconds": 0.0,
+                "findings": [],
+                "problem": "%s: %s" % (type(error).__name__, error),
+            }
+        results.append(result)
+        corpus.tell(result)
+        with open(store, "w", encoding="utf-8") as handle:
+            json.dump(results, handle, indent=1)
+    corpus.table(results)
+
+
+if __name__ == "__main__":
+    main()
