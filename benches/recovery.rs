@@ -43,6 +43,7 @@ fn main() -> anyhow::Result<()> {
         oracles: Arc::default(),
         inputs,
         abandoned: Default::default(),
+        slow_calls: None,
     });
     let mut gaps = Vec::new();
     let mut last: Option<Instant> = None;

@@ -100,6 +100,7 @@ fn finding(pool: &Pool, Crash { api, input }: Crash) -> anyhow::Result<Option<Fi
         oracles: Arc::default(),
         inputs: vec![input.clone()],
         abandoned: Arc::default(),
+        slow_calls: None,
     });
     let execution: Execution = loop {
         if let Event::Done { executions, .. } = pool.events().recv()? {

@@ -75,6 +75,7 @@ pub fn feed(
                 oracles: Arc::default(),
                 inputs,
                 abandoned: Default::default(),
+                slow_calls: None,
             });
             id += 1;
             in_flight += 1;

@@ -134,6 +134,7 @@ pub fn run_api(
             oracles: Arc::default(),
             inputs: inputs.clone(),
             abandoned: Default::default(),
+            slow_calls: None,
         });
         let executions = loop {
             if let Event::Done { executions, .. } = pool.events().recv()? {

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -16,12 +16,21 @@ use fissure_model::{Finding, OutcomeKind};
 use fissure_triage::{MemoryLimit, ScriptRun};
 
 use crate::fresh::{Facts, facts, run_fresh, script_run, with_limit};
+use crate::triage_queue::{self, TriageQueue};
 
 /// Time that a script has, beside that of its call, at the very least.
 const START: Duration = Duration::from_secs(5);
+/// The same for a fork.
+const FORKED_START: Duration = Duration::from_secs(1);
 
 /// A finding and the API's position in the run.
 type Job = (usize, Box<Finding>);
+
+impl triage_queue::Job for Job {
+    fn finding(&self) -> &Finding {
+        &self.1
+    }
+}
 
 /// What came of the attempt.
 pub(crate) struct Confirmed {
@@ -33,7 +42,7 @@ pub(crate) struct Confirmed {
 }
 
 pub(crate) struct Confirmer {
-    jobs: Option<Sender<Job>>,
+    jobs: Arc<TriageQueue<Job>>,
     results: Receiver<Confirmed>,
     threads: Vec<JoinHandle<()>>,
     pending: usize,
@@ -54,19 +63,18 @@ pub(crate) struct ConfirmOptions {
 
 impl Confirmer {
     pub(crate) fn start(options: ConfirmOptions) -> Self {
-        let (jobs, queue) = channel::<Job>();
+        let jobs = Arc::new(TriageQueue::new());
         let (sender, results) = channel();
-        let queue = Arc::new(Mutex::new(queue));
         let known = Arc::new(OnceLock::new());
         let threads = (0..options.threads.max(1))
             .map(|_| {
-                let (queue, sender, options) = (queue.clone(), sender.clone(), options.clone());
+                let (jobs, sender, options) = (jobs.clone(), sender.clone(), options.clone());
                 let known = known.clone();
-                std::thread::spawn(move || work(&queue, &sender, &options, &known))
+                std::thread::spawn(move || work(&jobs, &sender, &options, &known))
             })
             .collect();
         Confirmer {
-            jobs: Some(jobs),
+            jobs,
             results,
             threads,
             pending: 0,
@@ -74,13 +82,8 @@ impl Confirmer {
     }
 
     pub(crate) fn submit(&mut self, lane: usize, finding: Box<Finding>) {
-        let jobs = self
-            .jobs
-            .as_ref()
-            .expect("jobs are only dropped with the confirmer");
-        if jobs.send((lane, finding)).is_ok() {
-            self.pending += 1;
-        }
+        self.jobs.push((lane, finding));
+        self.pending += 1;
     }
 
     pub(crate) fn pending(&self) -> usize {
@@ -97,7 +100,7 @@ impl Confirmer {
 
 impl Drop for Confirmer {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.jobs.close();
         for thread in self.threads.drain(..) {
             // A panic in a confirming thread has already lost only its own attempt.
             let _ = thread.join();
@@ -106,19 +109,14 @@ impl Drop for Confirmer {
 }
 
 fn work(
-    queue: &Mutex<Receiver<Job>>,
+    jobs: &TriageQueue<Job>,
     results: &Sender<Confirmed>,
     options: &ConfirmOptions,
     known: &OnceLock<Facts>,
 ) {
     // Without one every run is a plain interpreter: slower, nothing else.
     let mut forked = options.spares.scripts().ok();
-    loop {
-        let job = match queue.lock() {
-            Ok(queue) => queue.recv(),
-            Err(_) => return,
-        };
-        let Ok((at, mut finding)) = job else { return };
+    while let Some((at, mut finding)) = jobs.pop() {
         let package = &finding.api.package;
         // Asked once for all findings of a run.
         let known = known.get_or_init(|| {
@@ -130,18 +128,23 @@ fn work(
         let wanted = fissure_triage::runs(options.runs);
         let begin = Instant::now();
         finding.environment.clone_from(&known.environment);
-        let script_options = limits(&finding, known, &options.script);
+        let plain_limits = limits(&finding, &options.script, START.max(known.duration * 4));
+        // A fork has imported the library.
+        let forked_limits = limits(&finding, &options.script, FORKED_START);
         let mut runs = 0;
         let mut run = |script: &Path, limit: MemoryLimit| {
             runs += 1;
-            let limited = with_limit(&script_options, limit)?;
             // With more memory than other workers have, or for the last time: as the user will.
             let plain = limit == MemoryLimit::Larger || runs % wanted == 0;
             let forked = forked.as_mut().filter(|_| !plain);
+            let limited = with_limit(&forked_limits, limit)?;
             match forked.map(|forked| run_forked(forked, script, &limited)) {
                 Some(Ok(run)) => Ok(run),
                 // A zygote that is gone says nothing of the finding.
-                Some(Err(_)) | None => run_fresh(&options.python, script, &limited),
+                Some(Err(_)) | None => {
+                    let limited = with_limit(&plain_limits, limit)?;
+                    run_fresh(&options.python, script, &limited)
+                }
             }
         };
         let outcome =
@@ -177,11 +180,11 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 /// A hang costs the whole limit each time, so its limit is what the call had before and a generous
-/// measure of what starting took just now.
-fn limits(finding: &Finding, known: &Facts, script: &ScriptOptions) -> ScriptOptions {
+/// measure of what starting takes.
+fn limits(finding: &Finding, script: &ScriptOptions, start: Duration) -> ScriptOptions {
     let mut options = script.clone();
     if finding.verdict.kind == OutcomeKind::Timeout {
-        let limit = finding.execution.duration + START.max(known.duration * 4);
+        let limit = finding.execution.duration + start;
         options.timeout = options.timeout.min(limit);
     }
     options

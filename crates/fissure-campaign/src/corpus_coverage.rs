@@ -48,6 +48,7 @@ fn reached(pool: &Pool, entries: &[CorpusEntry]) -> Result<Vec<Hit>, String> {
         oracles: Arc::default(),
         inputs: entries.iter().map(|entry| entry.input.clone()).collect(),
         abandoned: Arc::default(),
+        slow_calls: None,
     });
     loop {
         match pool.events().recv_timeout(SILENCE) {

@@ -155,8 +155,10 @@ impl Judging {
         self.plain += calls as u64;
         self.plain_time += busy;
         self.credit += calls as f64 * self.options.share;
-        for input in &accepted {
-            self.look_once(input);
+        if !self.is_first_turn() {
+            for input in &accepted {
+                self.look_once(input);
+            }
         }
         if self.options.oracles.is_empty() {
             return;
@@ -188,6 +190,11 @@ impl Judging {
         }
     }
 
+    /// By the clock, every API is reached before any is looked at closely.
+    fn is_first_turn(&self) -> bool {
+        self.options.time_share.is_some() && self.plain <= FIRST_INPUTS
+    }
+
     fn can_afford(&self, price: f64) -> bool {
         let Some(share) = self.options.time_share else {
             return self.credit >= price;
@@ -195,6 +202,9 @@ impl Judging {
         let later = self.plain.saturating_sub(FIRST_INPUTS);
         if self.chosen < LEAST.min(1 + later.div_ceil(SPREAD)) {
             return true;
+        }
+        if self.is_first_turn() {
+            return false;
         }
         let mean = match self.judged {
             0 => GUESS,

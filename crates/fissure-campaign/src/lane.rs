@@ -23,6 +23,7 @@ use crate::rejections::{BatchRejections, Rejections};
 use crate::restore::RestoredLane;
 use crate::schedule::{LAG, batch_len, observed_before};
 use crate::settled::{Outcomes, Settled};
+use crate::slow_calls::SlowCalls;
 use crate::turn::Turn;
 use crate::{
     ApiSummary, BehaviourCounts, EndReason, OracleTally, Part, RunOptions, StoreError, Tally,
@@ -131,6 +132,8 @@ pub(crate) struct Lane {
     part: Part,
     turn: Option<Turn>,
     busy: Duration,
+    /// `None`: each call has the usual time limit.
+    slow_calls: Option<SlowCalls>,
     hangs: u64,
     /// Tells the pool that the rest of this API's batches is no longer wanted.
     abandoned: Arc<AtomicBool>,
@@ -169,6 +172,11 @@ impl Lane {
         lane.take_share(weight);
         lane.clock = Clock::starting_at(lane.restored.spent());
         lane
+    }
+
+    /// Calls that are not quick share one time limit.
+    pub(crate) fn limit_slow_calls(&mut self, limit: Duration) {
+        self.slow_calls = Some(SlowCalls::new(limit));
     }
 
     /// Part of the inputs is made of those that were kept.
@@ -241,6 +249,7 @@ impl Lane {
             part: options.division.part,
             turn: None,
             busy: Duration::ZERO,
+            slow_calls: None,
             hangs: 0,
             abandoned: Arc::new(AtomicBool::new(false)),
             end: Some(EndReason::Complete),
@@ -314,6 +323,7 @@ impl Lane {
             oracles: Arc::default(),
             inputs,
             abandoned: self.abandoned.clone(),
+            slow_calls: self.slow_calls.map(SlowCalls::left),
         };
         Some((index, batch))
     }
@@ -390,6 +400,9 @@ impl Lane {
         for (at, (input, execution)) in (0..).zip(inputs.into_iter().zip(executions)) {
             if let Some(keeper) = &mut self.keeper {
                 keeper.keep(&self.api, &input, execution)?;
+            }
+            if let Some(slow) = &mut self.slow_calls {
+                slow.count(execution.duration);
             }
             let kind = fissure_judge::kind(execution);
             self.tally.add(kind, &input.intent);

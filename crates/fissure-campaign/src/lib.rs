@@ -38,11 +38,13 @@ mod session;
 mod settled;
 mod shard_progress;
 mod shrinker;
+mod slow_calls;
 pub mod slurm;
 mod solve;
 mod stale;
 mod store;
 mod tally;
+mod triage_queue;
 mod turn;
 
 pub use behaviour::{BehaviourCounts, ConstraintEvidence, MutatorEvidence, OutcomeCounts};

@@ -3,9 +3,9 @@
 //! A few threads, each with a worker of its own from the zygote that fuzzing has started: shrinking
 //! runs hundreds of inputs one after the other, and fuzzing goes on meanwhile.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,8 @@ use fissure_execute::{Batch, Event, Pool, Spares};
 use fissure_model::{Api, ConcreteInput, Execution, Finding, Intent, Oracle, OutcomeKind, Spec};
 use fissure_solve::Checker;
 use fissure_triage::{Documented, Failure, ShrinkBudget, explain, shrink};
+
+use crate::triage_queue::{self, TriageQueue};
 
 /// A simpler input that hangs is not worth waiting for longer than this, or than so many times what
 /// the failing input took, unless the failure itself is a hang.
@@ -66,8 +68,14 @@ pub enum ShrinkEvent {
 /// With what the API documents, where the failure is one against that.
 type Job = (usize, Box<Finding>, Option<Box<Spec>>);
 
+impl triage_queue::Job for Job {
+    fn finding(&self) -> &Finding {
+        &self.1
+    }
+}
+
 pub struct Shrinker {
-    jobs: Option<Sender<Job>>,
+    jobs: Arc<TriageQueue<Job>>,
     events: Receiver<ShrinkEvent>,
     threads: Vec<JoinHandle<()>>,
     pending: usize,
@@ -75,17 +83,16 @@ pub struct Shrinker {
 
 impl Shrinker {
     pub fn start(options: ShrinkerOptions) -> Self {
-        let (jobs, queue) = channel();
+        let jobs = Arc::new(TriageQueue::new());
         let (sender, events) = channel();
-        let queue = Arc::new(Mutex::new(queue));
         let threads = (0..options.threads.max(1))
             .map(|_| {
-                let (queue, sender, options) = (queue.clone(), sender.clone(), options.clone());
-                std::thread::spawn(move || work(&queue, &sender, &options))
+                let (jobs, sender, options) = (jobs.clone(), sender.clone(), options.clone());
+                std::thread::spawn(move || work(&jobs, &sender, &options))
             })
             .collect();
         Shrinker {
-            jobs: Some(jobs),
+            jobs,
             events,
             threads,
             pending: 0,
@@ -93,13 +100,8 @@ impl Shrinker {
     }
 
     pub fn submit(&mut self, lane: usize, finding: Box<Finding>, spec: Option<Box<Spec>>) {
-        let jobs = self
-            .jobs
-            .as_ref()
-            .expect("jobs are only dropped with the shrinker");
-        if jobs.send((lane, finding, spec)).is_ok() {
-            self.pending += 1;
-        }
+        self.jobs.push((lane, finding, spec));
+        self.pending += 1;
     }
 
     /// Findings not yet done.
@@ -124,7 +126,7 @@ impl Shrinker {
 
 impl Drop for Shrinker {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.jobs.close();
         for thread in self.threads.drain(..) {
             // A panic there has already lost only its own finding.
             let _ = thread.join();
@@ -132,16 +134,9 @@ impl Drop for Shrinker {
     }
 }
 
-fn work(queue: &Mutex<Receiver<Job>>, events: &Sender<ShrinkEvent>, options: &ShrinkerOptions) {
+fn work(jobs: &TriageQueue<Job>, events: &Sender<ShrinkEvent>, options: &ShrinkerOptions) {
     let mut kept: Option<(Duration, Pool)> = None;
-    loop {
-        let job = match queue.lock() {
-            Ok(queue) => queue.recv(),
-            Err(_) => return,
-        };
-        let Ok((lane, mut finding, spec)) = job else {
-            return;
-        };
+    while let Some((lane, mut finding, spec)) = jobs.pop() {
         let id = finding.id.clone();
         let mut progress = |tried, steps| {
             let id = id.clone();
@@ -342,6 +337,7 @@ fn run_inputs(
         oracles: Arc::clone(oracles),
         inputs: inputs.to_vec(),
         abandoned: Arc::clone(&abandoned),
+        slow_calls: None,
     });
     loop {
         match pool.events().recv() {

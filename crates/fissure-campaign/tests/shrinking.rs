@@ -136,6 +136,7 @@ fn first_log(scratch: &Path) -> Option<String> {
         oracles: Arc::default(),
         inputs: vec![input],
         abandoned: Arc::default(),
+        slow_calls: None,
     });
     loop {
         if let Event::Done { executions, .. } = pool.events().recv().unwrap() {

@@ -75,6 +75,7 @@ impl Side {
             oracles: Arc::clone(modules),
             inputs,
             abandoned,
+            slow_calls: None,
         });
         receiver
     }

@@ -51,6 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             oracles: Arc::default(),
             inputs: adds(),
             abandoned: Default::default(),
+            slow_calls: None,
         };
         let busy = run(&pool, batch)?;
         costs.push(busy / u32::try_from(BATCH)?);
@@ -75,6 +76,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
+            slow_calls: None,
         };
         let crash = run(&pool, batch)?;
         // The batch after it pays for the new worker.
@@ -85,6 +87,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             oracles: Arc::default(),
             inputs: one_add(),
             abandoned: Default::default(),
+            slow_calls: None,
         };
         recoveries.push(crash + run(&pool, batch)?);
     }

@@ -52,8 +52,8 @@ pub use forked::ForkedScripts;
 #[doc(hidden)]
 pub use journal::read_hostile_journal;
 pub use options::{
-    Batch, Busy, Event, PoolOptions, PoolStatistics, SandboxOptions, SandboxReport, TargetInfo,
-    has_gpu,
+    Batch, Busy, Event, PoolOptions, PoolStatistics, QUICK, SandboxOptions, SandboxReport,
+    TargetInfo, has_gpu,
 };
 pub use pool::{Pool, Spares};
 pub use process::ExitStatus;

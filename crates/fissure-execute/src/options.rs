@@ -191,7 +191,13 @@ pub struct Batch {
     /// Set by the caller who no longer wants the rest: the batch comes back cut short the next
     /// time a worker has to be replaced (or at once, if none has taken it yet).
     pub abandoned: Arc<AtomicBool>,
+    /// Time for all calls together that are not quick ([`QUICK`]): when it is used up, a call is ended as soon as it is
+    /// not quick. `None`: each call has the pool's time limit.
+    pub slow_calls: Option<Duration>,
 }
+
+/// A call that takes no longer is quick.
+pub const QUICK: Duration = Duration::from_millis(200);
 
 impl Batch {
     pub(crate) fn is_abandoned(&self) -> bool {

@@ -317,6 +317,11 @@ impl Pool {
         })
     }
 
+    /// What one call may take.
+    pub fn timeout(&self) -> Duration {
+        self.shared.options.timeout
+    }
+
     /// Workers and scripts beside this pool's own, from the same zygote.
     pub fn spares(&self) -> Spares {
         Spares {

@@ -4,7 +4,7 @@ mod lifecycle;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 use fissure_model::{Execution, Outcome};
@@ -64,6 +64,8 @@ pub(crate) struct Slot {
     encoder: Encoder,
     coverage: SlotCoverage,
     sequence: u64,
+    /// What calls of the present batch took that had to be ended.
+    slow: Duration,
     /// The zygote with this number was found dead.
     stale: Option<u64>,
     folder: PathBuf,
@@ -94,6 +96,7 @@ impl Slot {
             encoder: Encoder::default(),
             coverage: SlotCoverage::new(number, arming),
             sequence: 0,
+            slow: Duration::ZERO,
             stale: None,
             folder: shared.scratch.join("work").join(folder_name(number)),
             shared,
@@ -158,6 +161,7 @@ impl Slot {
             // The next one will be needed soon, too.
             self.lost_before = true;
         }
+        self.slow = Duration::ZERO;
         while executions.len() < batch.inputs.len() {
             let rest = &batch.inputs[executions.len()..];
             let count = self.encoder.fill(rest, self.arena.len(), SLOTS);
@@ -226,6 +230,7 @@ impl Slot {
             self.lost_before = true;
             self.shared.count(|statistics| statistics.workers_lost += 1);
             let duration = self.journal.running_for().min(begin.elapsed());
+            self.slow += begin.elapsed();
             let (mut log, native_frames) = self.take_remains(stop);
             let blame = match doubt {
                 Some(_) => court.judge_alone(stop, done),
@@ -337,6 +342,7 @@ impl Slot {
         let options = &self.shared.options;
         let limits = Limits {
             timeout: options.timeout,
+            slow_calls: batch.slow_calls.map(|all| all.saturating_sub(self.slow)),
             baseline: connection.baseline,
             memory: options.memory_limit,
             cancelled: self.shared.cancelled(),

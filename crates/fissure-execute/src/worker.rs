@@ -13,6 +13,7 @@ use crate::connection::{Connection, ForkError, ForkRequest};
 use crate::error::ExecuteError;
 use crate::journal::Journal;
 use crate::marshal::Marshal;
+use crate::options::QUICK;
 use crate::output::Output;
 use crate::process::{self, ExitStatus};
 use crate::socket::{Socket, wait_readable};
@@ -55,11 +56,21 @@ pub(crate) struct Message<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits<'a> {
     pub timeout: Duration,
+    /// For all calls of the message together that are not quick.
+    pub slow_calls: Option<Duration>,
     /// Resident bytes that a worker has before it does anything.
     pub baseline: u64,
     /// Bytes above that at which it is ended.
     pub memory: u64,
     pub cancelled: &'a AtomicBool,
+}
+
+impl Limits<'_> {
+    /// The limit of the next call, where those that were not quick took so long together.
+    fn of_call(&self, slow: Duration) -> Duration {
+        let left = self.slow_calls.map(|all| all.saturating_sub(slow));
+        left.map_or(self.timeout, |left| self.timeout.min(left.max(QUICK)))
+    }
 }
 
 /// Why a worker stopped running a message.
@@ -178,11 +189,11 @@ impl Worker {
             look = now + TICK.min(limits.timeout);
             let current = journal.current();
             let timeout = match current {
-                Some(_) => limits.timeout,
+                Some(_) => limits.of_call(watched.slow),
                 None => limits.timeout.max(START_TIMEOUT),
             };
             let resident = process::resident_with_children(self.pid);
-            if watched.moved(current, journal.pulse(), now, timeout) {
+            if watched.moved(current, journal.pulse(), now, limits.timeout) {
                 before = resident.unwrap_or(before);
             } else if now - watched.since >= timeout {
                 self.interrogate();
@@ -360,6 +371,8 @@ struct Watched {
     oracles: bool,
     since: Instant,
     input_since: Instant,
+    /// What inputs before this one took that were not quick.
+    slow: Duration,
 }
 
 impl Watched {
@@ -371,6 +384,7 @@ impl Watched {
             oracles,
             since: now,
             input_since: now,
+            slow: Duration::ZERO,
         }
     }
 
@@ -384,6 +398,10 @@ impl Watched {
     ) -> bool {
         let next_input = current > self.current;
         if next_input {
+            let took = now - self.input_since;
+            if self.current.is_some() && took >= QUICK / 2 {
+                self.slow += took;
+            }
             self.current = current;
             self.input_since = now;
         }
@@ -424,6 +442,29 @@ fn encode(message: Message<'_>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn calls_that_are_not_quick_use_up_their_time_and_are_ended_sooner() {
+        let cancelled = AtomicBool::new(false);
+        let limits = Limits {
+            timeout: Duration::from_secs(3),
+            slow_calls: Some(Duration::from_secs(4)),
+            baseline: 0,
+            memory: 0,
+            cancelled: &cancelled,
+        };
+        let mut watched = Watched::new(false);
+        let begin = Instant::now();
+        let mut left = |current, millis| {
+            let now = begin + Duration::from_millis(millis);
+            watched.moved(Some(current), 0, now, limits.timeout);
+            limits.of_call(watched.slow)
+        };
+        assert_eq!(left(0, 0), Duration::from_secs(3));
+        assert_eq!(left(1, 2_000), Duration::from_secs(2));
+        assert_eq!(left(2, 2_050), Duration::from_secs(2), "that one was quick");
+        assert_eq!(left(3, 5_050), QUICK);
+    }
 
     #[test]
     fn a_journal_that_claims_progress_without_end_does_not_stop_the_watchdog() {

@@ -113,6 +113,7 @@ impl<'a> Runner<'a> {
             oracles: Arc::default(),
             inputs,
             abandoned: Arc::clone(&abandoned),
+            slow_calls: None,
         });
         loop {
             let event = match self.pool.events().recv_timeout(LOOK) {

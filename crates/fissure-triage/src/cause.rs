@@ -131,9 +131,23 @@ fn wrong(operator: &str, oracle: &Oracle, detail: &str) -> String {
     let compared = match (oracle, detail.rsplit_once(": ")) {
         (Oracle::Layout, Some((_, what))) if variant.is_none() => what.to_owned(),
         (Oracle::Layout, _) => "values".to_owned(),
+        (Oracle::Sweep, _) => swept(detail).to_owned(),
         _ => variant.map_or_else(|| detail.to_owned(), |variant| format!("{variant}values")),
     };
     format!("{operator}\nwrong {oracle} {compared}")
+}
+
+/// What a sweep compared, whatever the element type: against a wider type, an interval that overflows, one that is
+/// flushed to zero and one that is only far off are one formula.
+fn swept(detail: &str) -> &str {
+    let question = detail
+        .rsplit_once(", ")
+        .map_or(detail, |(question, _)| question);
+    let of_itself = question.ends_with("disagree") || question.starts_with("not ");
+    match of_itself || question.starts_with("outside") {
+        true => question,
+        false => "values",
+    }
 }
 
 /// Reads what is not its own: told by a forbidden page, by fresh memory, and by results that are

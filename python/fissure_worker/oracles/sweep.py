@@ -41,6 +41,10 @@ ONCE = True
 COUNT = 1 << 17
 #: Numbers with which it is found out whether elements meet.
 FEW = 2048
+#: Of those, numbers that are called alone.
+FEW_ALONE = 16
+#: A number unlike the others.
+FAR = 24.0
 DTYPES = ("float16", "bfloat16", "float32")
 #: Side arguments up to this size are ordinary.
 LARGEST = 64.0
@@ -227,23 +231,31 @@ class Subject:
         bits = values.patterns(self.dtype, 1 << 12)
         bits = bits[generator.permutation(len(bits))[:FEW]]
         ordinary = values.bits_of(generator.rand(FEW) * 4 - 2, self.dtype)
+        far = values.bits_of(numpy.array([FAR]), self.dtype)[0]
         for patterns in (ordinary, bits):
             before = self.values(patterns)
             if before is None or before.shape != patterns.shape:
                 return False
-            for _ in range(2):
+            # Shuffled elements leave sums and norms much as they were; one number in place of many does not.
+            for others in (generator.permutation(patterns), numpy.full_like(patterns, far)):
                 kept = generator.rand(FEW) < 0.5
-                changed = numpy.where(kept, patterns, generator.permutation(patterns))
-                after = self.values(changed.astype(patterns.dtype))
+                after = self.values(numpy.where(kept, patterns, others).astype(patterns.dtype))
                 if after is None or after.shape != before.shape:
                     return False
-                # Elements of vector code and of the rest may differ in the last place: near enough is the same.
-                with numpy.errstate(all="ignore"):
-                    same = (before == after) | ((before != before) & (after != after))
-                    same |= abs(before - after) <= 1e-2 * abs(before)
-                if not same[kept].all():
+                if not near(before, after)[kept].all():
                     return False
-        return True
+        return self.is_element_alone(ordinary)
+
+    def is_element_alone(self, patterns):
+        """Most elements come out alone as they do among others; where few do not, that is what is looked for."""
+        before = self.values(patterns)
+        same = 0
+        for index in range(FEW_ALONE):
+            alone = self.values(patterns[index : index + 1])
+            if alone is None or alone.shape != (1,):
+                return False
+            same += bool(near(before[index : index + 1], alone)[0])
+        return 2 * same > FEW_ALONE
 
     def values(self, bits):
         try:
@@ -293,6 +305,15 @@ class Subject:
             "return wrong and not unknown, %r %% observed, repr(expected)" % interval,
         ]
         return self.call.source(lines)
+
+
+def near(before, after):
+    """Elements of vector code and of the rest may differ in the last place: near enough is the same."""
+    import numpy
+
+    with numpy.errstate(all="ignore"):
+        same = (before == after) | ((before != before) & (after != after))
+        return same | (abs(before - after) <= 1e-2 * abs(before))
 
 
 def is_ordinary(value):

@@ -50,6 +50,7 @@ impl Lane {
             oracles,
             inputs,
             abandoned: self.abandoned.clone(),
+            slow_calls: None,
         };
         Some((chosen, batch))
     }

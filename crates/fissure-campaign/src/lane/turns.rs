@@ -51,6 +51,9 @@ impl Lane {
     /// Begins the next turn.
     pub(crate) fn begin_turn(&mut self, full: Duration) {
         self.clock.go_on();
+        if let Some(slow) = &mut self.slow_calls {
+            slow.begin_turn(full);
+        }
         if let Some(turn) = &mut self.turn {
             turn.begin(self.clock.elapsed(), full);
         }

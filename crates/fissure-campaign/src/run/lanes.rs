@@ -238,6 +238,9 @@ impl Run<'_> {
                     if let Some(guide) = self.guide(&lane.api)? {
                         lane.follow(guide);
                     }
+                    if !self.is_counted() {
+                        lane.limit_slow_calls(self.pool.timeout());
+                    }
                     if self.takes_turns {
                         lane.take_turns(weight, self.first_share());
                     }

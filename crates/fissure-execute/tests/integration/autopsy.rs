@@ -114,6 +114,7 @@ impl Crashes {
             oracles: Arc::default(),
             inputs: inputs.collect(),
             abandoned: Default::default(),
+            slow_calls: None,
         };
         run(&self.pool, batch).executions
     }
@@ -299,6 +300,7 @@ fn a_division_by_zero_in_torch_shows_its_function() {
         oracles: Arc::default(),
         inputs: vec![input(0, arguments.clone()), input(1, arguments)],
         abandoned: Default::default(),
+        slow_calls: None,
     };
     let executions = run(&pool, batch).executions;
     if executions[0].outcome != (Outcome::Crash { signal: 8 }) {

@@ -81,6 +81,7 @@ fn judged(pool: &Pool, function: &str, oracles: &[&str]) -> Answer {
             oracles: oracles.into(),
             inputs: (0..3).map(matrix).collect(),
             abandoned: Arc::default(),
+            slow_calls: None,
         },
     );
     assert_eq!(answer.executions.len(), 3);

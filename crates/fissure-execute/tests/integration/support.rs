@@ -69,6 +69,7 @@ pub(crate) fn batch(name: &str, values: &[i128]) -> Batch {
         oracles: Arc::default(),
         inputs: inputs.collect(),
         abandoned: Default::default(),
+        slow_calls: None,
     }
 }
 

@@ -78,6 +78,7 @@ fn batch(api: Arc<Api>, inputs: Vec<ConcreteInput>) -> Batch {
         oracles: Arc::default(),
         inputs,
         abandoned: Default::default(),
+        slow_calls: None,
     }
 }
 

@@ -102,6 +102,7 @@ fn plain_values_arrive_as_they_are_by_name_and_by_position() {
         oracles: Arc::default(),
         inputs,
         abandoned: Default::default(),
+        slow_calls: None,
     };
     let answer = run(&pool, asked.clone());
     assert_eq!(answer.executions.len(), asked.inputs.len());
@@ -140,6 +141,7 @@ fn what_cannot_be_built_says_nothing_about_the_api() {
             oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
+            slow_calls: None,
         },
     );
     let classes: Vec<_> = answer
@@ -203,6 +205,7 @@ fn a_layer_is_constructed_and_then_called() {
             oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
+            slow_calls: None,
         },
     );
     let outcomes: Vec<_> = answer.executions.into_iter().map(|it| it.outcome).collect();
@@ -236,6 +239,7 @@ fn batches_and_inputs_larger_than_the_arena_run_all_the_same() {
             oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
+            slow_calls: None,
         },
     );
     let crashed: Vec<_> = answer

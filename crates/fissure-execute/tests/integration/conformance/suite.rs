@@ -81,6 +81,7 @@ impl Suite<'_> {
             oracles: Arc::default(),
             inputs,
             abandoned: Default::default(),
+            slow_calls: None,
         };
         let executions = run(&self.pool, batch).executions;
         assert_eq!(executions.len(), count);

@@ -45,7 +45,7 @@ pub(super) type LeftOut = BTreeMap<usize, String>;
 
 /// Time one input may take: one that hangs must not take what many APIs have together.
 fn usual_timeout(total: Option<Duration>) -> Duration {
-    const MOST: Duration = Duration::from_secs(10);
+    const MOST: Duration = Duration::from_secs(5);
     const LEAST: Duration = Duration::from_millis(500);
     const OF_THE_WHOLE: u32 = 80;
     total.map_or(MOST, |total| (total / OF_THE_WHOLE).clamp(LEAST, MOST))

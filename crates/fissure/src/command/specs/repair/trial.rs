@@ -96,6 +96,7 @@ impl Asked<'_> {
             oracles: Arc::default(),
             inputs: inputs.clone(),
             abandoned: Arc::default(),
+            slow_calls: None,
         });
         loop {
             match self.pool.events().recv() {

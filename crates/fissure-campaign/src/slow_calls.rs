@@ -1,0 +1,62 @@
+//! Time for calls that are not quick, in a run that ends by the clock.
+//!
+//! One input of a hundred takes seconds, because its sizes do; without a limit such inputs take most of a run. Each API
+//! has an account for them: as long as something is left, a call has the usual time limit, and what it takes is drawn
+//! from it. With an empty account calls that are not quick are ended at once, and nothing is made of that.
+
+use std::time::Duration;
+
+use fissure_execute::QUICK;
+
+/// Part of each turn that slow calls may take.
+const OF_A_TURN: u32 = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlowCalls {
+    /// Of one call.
+    limit: Duration,
+    left: Duration,
+}
+
+impl SlowCalls {
+    /// One call may use up its whole time limit.
+    pub(crate) fn new(limit: Duration) -> Self {
+        SlowCalls { limit, left: limit }
+    }
+
+    pub(crate) fn left(self) -> Duration {
+        self.left
+    }
+
+    pub(crate) fn count(&mut self, call: Duration) {
+        if call >= QUICK / 2 {
+            self.left = self.left.saturating_sub(call);
+        }
+    }
+
+    /// A turn of this length begins. What is not used adds up, so that a call which never ends has its whole time
+    /// limit some day.
+    pub(crate) fn begin_turn(&mut self, turn: Duration) {
+        self.left = self.limit.min(self.left + turn / OF_A_TURN);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_calls_empty_the_account_and_a_turn_fills_a_part_of_it() {
+        let second = Duration::from_secs(1);
+        let mut slow = SlowCalls::new(3 * second);
+        slow.count(QUICK / 4);
+        assert_eq!(slow.left(), 3 * second);
+        slow.count(2 * second);
+        slow.count(2 * second);
+        assert_eq!(slow.left(), Duration::ZERO);
+        slow.begin_turn(8 * second);
+        assert_eq!(slow.left(), 2 * second);
+        slow.begin_turn(8 * second);
+        assert_eq!(slow.left(), 3 * second, "never more than one call may take");
+    }
+}
