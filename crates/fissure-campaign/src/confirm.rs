@@ -57,6 +57,8 @@ pub(crate) struct ConfirmOptions {
     /// Runs of each script; never fewer than three.
     pub runs: u32,
     pub threads: usize,
+    /// What a call must exceed to be told as a hang, where that is longer than it took.
+    pub hang_after: Duration,
     /// Where scripts are while they are tried: nowhere that a target may write to.
     pub folder: PathBuf,
 }
@@ -128,9 +130,9 @@ fn work(
         let wanted = fissure_triage::runs(options.runs);
         let begin = Instant::now();
         finding.environment.clone_from(&known.environment);
-        let plain_limits = limits(&finding, &options.script, START.max(known.duration * 4));
+        let plain_limits = limits(&finding, options, START.max(known.duration * 4));
         // A fork has imported the library.
-        let forked_limits = limits(&finding, &options.script, FORKED_START);
+        let forked_limits = limits(&finding, options, FORKED_START);
         let mut runs = 0;
         let mut run = |script: &Path, limit: MemoryLimit| {
             runs += 1;
@@ -181,11 +183,11 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 
 /// A hang costs the whole limit each time, so its limit is what the call had before and a generous
 /// measure of what starting takes.
-fn limits(finding: &Finding, script: &ScriptOptions, start: Duration) -> ScriptOptions {
-    let mut options = script.clone();
+fn limits(finding: &Finding, options: &ConfirmOptions, start: Duration) -> ScriptOptions {
+    let mut script = options.script.clone();
     if finding.verdict.kind == OutcomeKind::Timeout {
-        let limit = finding.execution.duration + start;
-        options.timeout = options.timeout.min(limit);
+        let limit = finding.execution.duration.max(options.hang_after) + start;
+        script.timeout = script.timeout.min(limit);
     }
-    options
+    script
 }

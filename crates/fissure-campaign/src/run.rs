@@ -132,6 +132,8 @@ pub struct Campaign<'a> {
     pub shrink: Option<ShrinkerOptions>,
     /// How a finding's script is run.
     pub script: ScriptOptions,
+    /// What a call must exceed to be told as a hang, where that is longer than the limit of an input.
+    pub hang_after: Duration,
     /// Folders of the user's own packages.
     pub folders: Vec<PathBuf>,
     pub options: &'a RunOptions,
@@ -164,6 +166,7 @@ impl Campaign<'_> {
             runs: self.options.confirm_runs,
             threads: self.options.workers,
             folder: folder.confirming(),
+            hang_after: self.hang_after,
         });
         let apis = self.source.apis(&self.pool.info().tensors);
         let restored = if self.options.resume {

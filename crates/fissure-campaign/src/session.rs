@@ -39,6 +39,8 @@ pub struct SessionOptions {
     pub imports: Vec<String>,
     /// For one input.
     pub timeout: Duration,
+    /// What a call must exceed to be told as a hang, where that is longer.
+    pub hang_after: Duration,
     /// Bytes a worker may use beyond what the library needs.
     pub memory_limit: u64,
     pub no_sandbox: bool,
@@ -76,6 +78,7 @@ impl SessionOptions {
             pythonpath: Vec::new(),
             imports: Vec::new(),
             timeout: Duration::from_secs(10),
+            hang_after: Duration::ZERO,
             memory_limit: 2 << 30,
             no_sandbox: false,
             include_denied: false,
@@ -275,6 +278,7 @@ impl Session {
                 stop: Arc::clone(&halt),
             }),
             script: self.script(&halt),
+            hang_after: self.options.hang_after,
             folders: self.folders.clone(),
             options: &self.run,
             learner: self.options.learning.take().map(Learning::start),

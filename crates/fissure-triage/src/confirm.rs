@@ -75,6 +75,12 @@ pub fn confirm(
         );
         reproduction = try_script(finding, runner, runs, folder)?;
     }
+    if finding.verdict.kind == OutcomeKind::Timeout && !reproduction.is_stable() {
+        finding.verdict.note = true;
+        finding
+            .remarks
+            .push("The call takes long, and ends: it is slow and does not hang.".to_owned());
+    }
     finding.reproduction = Some(reproduction);
     Ok(reproduction)
 }
@@ -110,6 +116,10 @@ fn try_script(
             continue;
         }
         reproduction.runs += 1;
+        if finding.verdict.kind == OutcomeKind::Timeout && run.end != ScriptEnd::Timeout {
+            // Trying it again would only take as long again.
+            break;
+        }
         if reproduces(finding.verdict.kind, &run) {
             reproduction.failures += 1;
             if is_process_end(finding.verdict.kind) {

@@ -81,6 +81,8 @@ CODE = {
 
 #: Findings by question.
 ANSWERS = {}
+#: Calls whose elements meet, whatever their type.
+NOT_LOCAL = set()
 
 
 def unavailable(library):
@@ -125,6 +127,8 @@ def reports(call):
     # What comes out does not depend on the elements of the input: the smaller inputs that are tried for a finding
     # ask the same question again.
     key = subject.question()
+    if subject.form() in NOT_LOCAL:
+        return
     if key not in ANSWERS:
         ANSWERS[key] = subject.findings(profile, values)
     for finding in ANSWERS[key]:
@@ -207,11 +211,16 @@ class Subject:
             for where, value in self.arguments().values()
             if where.keys != self.place.keys
         ]
-        return self.call.path, self.dtype, self.place.part, self.place.keys, repr(others)
+        return self.dtype, self.form(), repr(others)
+
+    def form(self):
+        """The function and which of its arguments is the tensor."""
+        return self.call.path, self.place.part, self.place.keys, self.plain
 
     def findings(self, profile, values):
         """Intervals in which it is wrong; none where it does not act on each element by itself."""
         if not self.is_local(values):
+            NOT_LOCAL.add(self.form())
             return []
         bits = values.patterns(self.dtype, COUNT)
         row = self.call.function if self.plain else None

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use fissure_model::{Api, Finding, Intent, Reproduction};
+use fissure_model::{Api, Confidence, Finding, Intent, Reproduction};
 use fissure_triage::{Candidate, Replay, Signature};
 
 use super::{CampaignError, Run, found_record, pace};
@@ -161,6 +161,12 @@ impl Run<'_> {
         mut finding: Box<Finding>,
         outcome: Result<(), String>,
     ) -> Result<(), CampaignError> {
+        let slow = finding.verdict.note && finding.verdict.confidence == Confidence::Performance;
+        if slow && !self.is_counted() {
+            // As what the sizes of an input explain at once (`remember`).
+            self.untried.remove(&finding.id);
+            return Ok(());
+        }
         let signature = Signature::of_finding(&finding);
         finding.also_through = self.collector.aliases(&signature);
         if self.halt.load(Ordering::Relaxed) && outcome.is_err() {

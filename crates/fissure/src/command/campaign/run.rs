@@ -43,11 +43,14 @@ pub(super) struct ShardRun<'a> {
 /// Why APIs are left out, by position in the shard.
 pub(super) type LeftOut = BTreeMap<usize, String>;
 
+/// What a call must exceed to be told as a hang, where the user does not say it.
+const HANG: Duration = Duration::from_secs(10);
+
 /// Time one input may take: one that hangs must not take what many APIs have together.
 fn usual_timeout(total: Option<Duration>) -> Duration {
     const MOST: Duration = Duration::from_secs(5);
     const LEAST: Duration = Duration::from_millis(500);
-    const OF_THE_WHOLE: u32 = 80;
+    const OF_THE_WHOLE: u32 = 240;
     total.map_or(MOST, |total| (total / OF_THE_WHOLE).clamp(LEAST, MOST))
 }
 
@@ -241,6 +244,7 @@ impl ShardRun<'_> {
                     .args
                     .timeout
                     .unwrap_or_else(|| usual_timeout(options.total_time)),
+                hang_after: self.args.timeout.unwrap_or(HANG),
                 known_issues: self.args.judging.known_issues()?,
                 memory_limit: memory << 20,
                 begun: Some(begun),
