@@ -197,6 +197,7 @@ def from_child(function, failed):
 
 
 def main(settings):
+    os.nice(settings["niceness"])
     main_socket = socket.socket(fileno=settings["main"])
     slots = [socket.socket(fileno=descriptor) for descriptor in settings["slots"]]
     faulthandler.enable(2)

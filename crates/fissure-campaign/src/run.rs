@@ -262,8 +262,8 @@ impl Campaign<'_> {
 struct Run<'a> {
     /// Who asks the library about the APIs that come next.
     scout: &'a Scout,
-    /// The first that waited when it was last told what comes next.
-    looked_ahead: Option<usize>,
+    /// The first that waited when it was last told what comes next, and how many did.
+    looked_ahead: Option<(usize, usize)>,
     source: Source<'a>,
     /// What is fuzzed; everything else refers to it by position.
     apis: Vec<Arc<Api>>,

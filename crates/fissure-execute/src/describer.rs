@@ -1,6 +1,6 @@
 //! The worker that answers questions about objects of the library.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fissure_model::Signature;
 
@@ -48,12 +48,26 @@ impl Describer {
 
     /// The worker's answer to a question, as it is (`describe.py` has the questions).
     pub(crate) fn ask(&mut self, shared: &Shared, question: &str) -> Result<Vec<u8>, ExecuteError> {
+        self.ask_within(shared, question, TIMEOUT)
+    }
+
+    /// The same, if it comes in time.
+    pub(crate) fn ask_within(
+        &mut self,
+        shared: &Shared,
+        question: &str,
+        limit: Duration,
+    ) -> Result<Vec<u8>, ExecuteError> {
         let failed = |reason: String| ExecuteError::Describe {
             path: question.to_owned(),
             reason,
         };
         let mut reason = String::new();
+        let begun = Instant::now();
         for _ in 0..ATTEMPTS {
+            if begun.elapsed() >= limit {
+                break;
+            }
             let (worker, connection) = match self.ready(shared) {
                 Ok(ready) => ready,
                 Err(ForkError::Other(error)) => return Err(error),
@@ -66,7 +80,7 @@ impl Describer {
                     continue;
                 }
             };
-            match worker.ask(connection, question, TIMEOUT, shared.silenced()) {
+            match worker.ask(connection, question, limit, shared.silenced()) {
                 Ok(answer) => return Ok(answer),
                 Err(why) => {
                     // Often the end of the worker after an earlier answer: ask a fresh one.

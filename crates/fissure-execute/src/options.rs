@@ -37,6 +37,8 @@ pub struct PoolOptions {
     pub environment: Vec<(String, String)>,
     /// Note which blocks of the library's native code are run.
     pub coverage: Option<CoverageOptions>,
+    /// By how much the target gives way to other processes.
+    pub niceness: u8,
 }
 
 impl PoolOptions {
@@ -60,6 +62,7 @@ impl PoolOptions {
             oracles: Arc::default(),
             environment: Vec::new(),
             coverage: None,
+            niceness: 0,
         }
     }
 }

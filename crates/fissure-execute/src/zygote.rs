@@ -38,6 +38,7 @@ struct Settings<'a> {
     dtypes: Vec<&'static str>,
     oracles: &'a [String],
     coverage: bool,
+    niceness: u8,
     main: i32,
     slots: Vec<i32>,
 }
@@ -273,6 +274,7 @@ fn settings_file(
         dtypes: Dtype::ALL.iter().map(|dtype| dtype.name()).collect(),
         oracles: &options.oracles,
         coverage: options.coverage.is_some(),
+        niceness: options.niceness,
         main: main.as_raw_fd(),
         slots: slots.iter().map(AsRawFd::as_raw_fd).collect(),
     };

@@ -97,7 +97,7 @@ impl Run<'_> {
         if self.pool.info().dtypes.is_empty() {
             found = without_tensors(found);
         }
-        if let Ok(answer) = self.pool.examples(&api.path) {
+        if let Ok(answer) = self.pool.examples(&api.path, self.patience_for_examples()) {
             found = with_examples(found, &answer);
         }
         let signature = signature_of(&description, &signature.library_version);

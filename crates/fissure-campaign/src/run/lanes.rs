@@ -31,7 +31,7 @@ impl Run<'_> {
     pub(super) fn open_lanes(&mut self) -> Result<(), CampaignError> {
         self.look_ahead();
         while self.lanes.len() <= self.options.workers {
-            let Some(at) = self.waiting.pop_front() else {
+            let Some(at) = self.next_to_open() else {
                 match self.next_turn() {
                     Some((at, mut lane)) => {
                         lane.begin_turn(self.turn_length());
@@ -42,10 +42,6 @@ impl Run<'_> {
                 }
             };
             let answers = self.scout.take(at);
-            if answers.is_none() && self.is_asked_about(at) {
-                self.waiting.push_front(at);
-                break;
-            }
             let api = Arc::clone(&self.apis[at]);
             let mut restored = self.restored.take(at);
             let weight = self.options.division.weight(at);
@@ -77,9 +73,18 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The next API of those that have not had a turn. By the clock, one of which the library has something to say yet
+    /// is passed over for a while.
+    fn next_to_open(&mut self) -> Option<usize> {
+        let ahead = if self.takes_turns { scout::AHEAD } else { 1 };
+        let open = |at: &usize| self.scout.has(*at) || !self.is_asked_about(*at);
+        let index = self.waiting.iter().take(ahead).position(open)?;
+        self.waiting.remove(index)
+    }
+
     /// Tells the scout what will be needed next.
     fn look_ahead(&mut self) {
-        let next = self.waiting.front().copied();
+        let next = self.waiting.front().map(|at| (*at, self.waiting.len()));
         if next == std::mem::replace(&mut self.looked_ahead, next) {
             return;
         }
@@ -88,8 +93,17 @@ impl Run<'_> {
             at: *at,
             path: self.apis[*at].path.clone(),
             whole: self.is_discovered(*at),
+            patience: self.patience_for_examples(),
         });
         self.scout.want(questions);
+    }
+
+    /// What running the examples of an API's documentation may take.
+    pub(super) fn patience_for_examples(&self) -> Duration {
+        match self.takes_turns {
+            true => scout::EXAMPLES_OF_MANY,
+            false => scout::EXAMPLES,
+        }
     }
 
     /// Whether the library has to say something before the API's first turn.

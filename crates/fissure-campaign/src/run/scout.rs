@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fissure_execute::{ExecuteError, Pool};
@@ -18,7 +19,13 @@ pub(super) struct Question {
     pub path: String,
     /// Nothing is known of it: everything is asked.
     pub whole: bool,
+    /// What running the examples of its documentation may take.
+    pub patience: Duration,
 }
+
+/// What running the examples of an API's documentation may take, and where many APIs wait for their first turn.
+pub(super) const EXAMPLES: Duration = Duration::from_secs(60);
+pub(super) const EXAMPLES_OF_MANY: Duration = Duration::from_millis(1500);
 
 /// What the library says of one API.
 pub(super) struct Answers {
@@ -69,6 +76,11 @@ impl Scout {
             .collect();
         state.wanted = wanted;
         self.changed.notify_one();
+    }
+
+    /// Whether there are answers for an API.
+    pub(super) fn has(&self, at: usize) -> bool {
+        self.lock().ready.contains_key(&at)
     }
 
     /// The answers for an API, once they are there.
@@ -139,7 +151,9 @@ fn ask(pool: &Pool, question: &Question) -> Answers {
     let whole = question.whole && exists;
     // A worker that died of a question leaves the signature, which it has answered before.
     let description = whole.then(|| pool.discover(&question.path).ok()).flatten();
-    let examples = whole.then(|| pool.examples(&question.path).ok()).flatten();
+    let examples = whole
+        .then(|| pool.examples(&question.path, question.patience).ok())
+        .flatten();
     Answers {
         signature,
         description,

@@ -40,6 +40,9 @@ pub(super) struct ShardRun<'a> {
     pub stop: &'a Arc<AtomicBool>,
 }
 
+/// What is learned beside fuzzing takes the time that is left.
+const LEARNING_NICENESS: u8 = 10;
+
 /// Why APIs are left out, by position in the shard.
 pub(super) type LeftOut = BTreeMap<usize, String>;
 
@@ -101,6 +104,7 @@ impl ShardRun<'_> {
                 },
                 pool: PoolOptions {
                     timeout: CALL,
+                    niceness: LEARNING_NICENESS,
                     extra_path: session::pythonpath(&self.args.run.pythonpath, &self.plan.package)?,
                     ..PoolOptions::new(
                         &self.plan.python,
