@@ -377,9 +377,7 @@ impl Run<'_> {
                 self.learner = None;
                 self.lanes.extend(self.parked.drain(..));
                 self.lanes.values_mut().for_each(Lane::expire);
-                for at in std::mem::take(&mut self.waiting) {
-                    self.skip(at, "the time for the whole run was up".to_owned())?;
-                }
+                self.leave_unreached()?;
                 if self.clock.elapsed() >= end + GRACE {
                     // What is under way is slow, and the time is promised.
                     self.pool.cancel();

@@ -32,6 +32,10 @@ impl Run<'_> {
         self.look_ahead();
         while self.lanes.len() <= self.options.workers {
             let Some(at) = self.next_to_open() else {
+                if !self.waiting.is_empty() && self.lanes.len() >= self.options.workers {
+                    // Everybody is busy: a second turn would only keep the first ones waiting.
+                    break;
+                }
                 match self.next_turn() {
                     Some((at, mut lane)) => {
                         lane.begin_turn(self.turn_length());
@@ -154,17 +158,44 @@ impl Run<'_> {
         rest.mul_f64(FIRST_ROUND * together / apis)
     }
 
+    /// The time is up for those that had no turn: thousands, perhaps, of which one line is told.
+    pub(super) fn leave_unreached(&mut self) -> Result<(), CampaignError> {
+        const NAMED: usize = 3;
+        let unreached = std::mem::take(&mut self.waiting);
+        let Some(first) = unreached.front() else {
+            return Ok(());
+        };
+        let named = unreached.iter().take(NAMED);
+        let named: Vec<&str> = named.map(|at| self.apis[*at].title.as_str()).collect();
+        let message = match unreached.len() {
+            1 => format!("{} was not reached in the time", self.apis[*first].title),
+            count => format!(
+                "{count} APIs were not reached in the time ({}, …; all of them in summary.json)",
+                named.join(", ")
+            ),
+        };
+        (self.observer)(RunEvent::Warning { message });
+        for at in unreached {
+            self.note_skipped(at, "the time for the whole run was up".to_owned())?;
+        }
+        Ok(())
+    }
+
     pub(super) fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
+        self.note_skipped(at, reason.clone())?;
+        let api = &self.apis[at];
+        (self.observer)(RunEvent::Skipped { api, reason });
+        Ok(())
+    }
+
+    fn note_skipped(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
         let api = Arc::clone(&self.apis[at]);
         self.folder.append(&Record::Skipped {
             at,
             api: api.title.clone(),
             reason: reason.clone(),
         })?;
-        self.summary
-            .skipped
-            .push((api.title.clone(), reason.clone()));
-        (self.observer)(RunEvent::Skipped { api: &api, reason });
+        self.summary.skipped.push((api.title.clone(), reason));
         Ok(())
     }
 
