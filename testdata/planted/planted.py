@@ -165,6 +165,12 @@ def slow(x):
     return x
 
 
+def slow_tenths(x):
+    """Takes so many tenths of a second."""
+    time.sleep(x / 10)
+    return x
+
+
 def fork_and_return(x):
     """The child comes back from the call just like the parent."""
     if x == TRIGGER:

@@ -182,3 +182,17 @@ pub(crate) fn keys_of(finding: &Finding) -> Vec<String> {
 pub(crate) fn heap(api: &Api) -> String {
     format!("heap {}", api.path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_over_several_types_is_one_cause_and_another_question_is_another() {
+        let key = |detail: &str| wrong("torch gelu", &Oracle::Sweep, detail);
+        let far = key("far from the result in a wider type, float16");
+        assert_eq!(far, key("zero for a normal number, bfloat16"));
+        assert_ne!(far, key("vector and strided code disagree, float16"));
+        assert_ne!(far, key("not odd, float16"));
+    }
+}

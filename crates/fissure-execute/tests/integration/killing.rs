@@ -4,8 +4,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{batch, planted_options};
-use fissure_execute::{Batch, Event, Pool, SandboxOptions};
+use crate::support::{batch, planted_options, run};
+use fissure_execute::{Batch, Event, Pool, PoolOptions, SandboxOptions};
 use fissure_model::{Execution, Outcome};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -101,6 +101,33 @@ fn run_disturbed(disturb: impl FnOnce(u32)) -> (Vec<Execution>, u64) {
             (executions, pool.stop().zygotes_started)
         }
     }
+}
+
+#[test]
+fn calls_that_are_not_quick_share_their_time_and_quick_ones_are_left_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    let options = PoolOptions {
+        timeout: Duration::from_secs(30),
+        ..planted_options(scratch.path())
+    };
+    let pool = Pool::start(options).unwrap();
+    // All of the time for slow calls goes into the first two.
+    let limited = Batch {
+        slow_calls: Some(Duration::from_secs(1)),
+        ..batch("slow_tenths", &[6, 20, 20, 0])
+    };
+    let executions = run(&pool, limited).executions;
+    let ended: Vec<bool> = executions
+        .iter()
+        .map(|execution| execution.outcome == Outcome::Timeout)
+        .collect();
+    assert_eq!(ended, [false, true, true, false]);
+    let executions = run(&pool, batch("slow_tenths", &[6, 20, 20, 0])).executions;
+    let accepted = |execution: &Execution| matches!(execution.outcome, Outcome::Accepted { .. });
+    assert!(
+        executions.iter().all(accepted),
+        "without it, each has the whole limit"
+    );
 }
 
 #[test]
