@@ -178,12 +178,12 @@ fn no_process_is_left_when_a_pool_is_stopped_or_dropped() {
 fn children_left_behind_are_killed_while_the_run_goes_on() {
     let scratch = tempfile::tempdir().unwrap();
     let pool = Pool::start(planted_options(scratch.path())).unwrap();
-    crate::support::run(&pool, batch("leave_children", &[1, 7, 2]));
+    run(&pool, batch("leave_children", &[1, 7, 2]));
     // The zygote and its worker remain.
     wait_until("the three children are gone", || {
         processes_of(scratch.path()).len() == 2
     });
-    crate::support::run(&pool, batch("fine", &[1]));
+    run(&pool, batch("fine", &[1]));
 }
 
 #[test]
