@@ -124,7 +124,23 @@ def numbers(match):
     return unique(re.findall(r"-?\d+", match.group("numbers")))
 
 
+WORDS_OF_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+
+def in_words(match):
+    """`a tuple of two ints`"""
+    return ["[%d]" % WORDS_OF_NUMBERS[match.group("k").lower()]]
+
+
+def bare_words(match):
+    """`supported modes are: nearest, linear and cubic`"""
+    found = re.split(r",\s*(?:or |and )?|\s+(?:or|and)\s+", match.group("words"))
+    return [] if any(word in phrases.DTYPES for word in found) else unique(found)
+
+
 MAKERS = {
+    "in_words": in_words,
+    "bare_words": bare_words,
     "product": product,
     "lengths": lengths,
     "lengths_of": lengths_of,

@@ -92,7 +92,7 @@ RULES = (
     ("defaults to boolean", r"\bdefaults? (?:to|is|value is|=|:) ?:? ?`{{0,2}}(?:true|false)`{{0,2}}\b", {"dtype": ["bool"], "ndim": ["0"]}, 0.9),
     # Counts, names, axes.
     ("number of", r"^(?:optional,? )?(?:the |total |a |maximum |minimum |max |desired )*(?:number|count) of\b", COUNT, 0.85),
-    ("size of", r"^(?:the |a )?(?:sizes?|lengths?|width|height|depth|strides?|amount|dimensionality) of (?:the |each |an? )", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
+    ("size of", r"^(?:the |an? )?(?:\w+ )?(?:sizes?|lengths?|width|height|depth|strides?|amount|dimensionality) of\b", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
     ("name of", r"^(?:an? |the )?(?:optional )?(?:python )?(?:string )?name (?:for|of|to|prefix|scope)\b", {"dtype": ["string"], "ndim": ["0"]}, 0.95),
     ("string name", r"^{a}(?:optional )?string\b", {"dtype": ["string"], "ndim": ["0"]}, 0.9),
     ("the axis", r"^(?:the |an? |optional )*(?:axis|dimension|dim)\b(?! of| sizes| is)", {"dtype": ["int"]}, 0.85),
@@ -116,15 +116,19 @@ RULES = (
     ("vector", r"^{a}(?:`?{dtype}`? )*vectors?\b|\bvector of\b", {"ndim": ["1"]}, 0.8),
     ("matrix", r"^{a}(?:`?{dtype}`? |square |symmetric )*matrix\b", {"ndim": ["2"]}, 0.6),
     # Shapes.
-    ("with shape", r"\b(?:shaped?|shapes|of size|with size|has size|have size|size is|(?:of|with|has|have) dim(?:ension)?s?)(?: is| of| =|:|,)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}", {"shape": ["@shape"]}, 0.9),
+    ("with shape", r"\b(?:shaped?|shapes|of size|with size|has size|have size|size is|(?:of|with|has|have) dim(?:ension)?s?)(?: is| of| =|:|,| (?:must|should|has to|needs to|will) be)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}", {"shape": ["@shape"]}, 0.9),
     ("shaped tensor", r"^{a}(?::math:)?`{{0,2}}(?P<box>{box})`{{0,2}}[- ](?:shaped? )?(?:\w+ )?(?:`?{tensor}|matrix|array|vector)", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
     ("shape first", r"^(?::math:)?`{{0,2}}(?P<box>\([A-Za-z][\w{{}}]*\s*(?:,[^()]*)?\))`{{0,2}}(?: |$|,)(?!optional)", {"shape": ["@shape"]}, 0.8),
     ("tensor with shape", r"^(?:\w+ ){{0,4}}tensor (?::math:)?`{{0,2}}(?P<box>\([A-Za-z][^()]*\))", {"shape": ["@shape"], "tensor_t": ["tensor"]}, 0.85),
+    ("container, then its form", r"(?:\b\d[- ]?d (?:\w+ ){{0,2}}?`?{tensor}`?|\b(?:`?{tensor}`?|vector|matrix|array) of|\bvector|^{a}tuple(?: of)?),? (?::math:)?`{{0,2}}(?P<box>[\[(](?:[A-Za-z_]\w*|\d+|\.\.\.)(?:\s*,\s*(?:[A-Za-z_]\w*|\d+|\.\.\.))*,?[\])])`{{0,2}}(?=$|[,.;]| )", {"shape": ["@shape"]}, 0.85),
+    ("noun, then its form", r"^(?:the |an? )?(?:[\w\-]+ ){{1,4}}(?::math:)?`{{1,2}}(?P<box>\([A-Z]\w*(?:\s*,\s*[A-Z*]\w*)+\))`{{1,2}}$", {"shape": ["@shape"]}, 0.8),
+    ("whose length", r"\bwhose (?:length|size) (?:is|must be|equals|matches)(?: the| equal to)? `{{1,2}}(?P<n>[A-Za-z_]\w*)`{{1,2}}", {"shape": [r"[\g<n>]"], "ndim": ["1"]}, 0.8),
     ("sizes multiplied", r"\b(?:shapes?|of size|with size|sizes?)(?: is| of|:)? ?(?::math:)?`?\(?(?P<product>`?\w+`?(?:\s+(?:\*|x|\u00d7|times)\s+`?\w+`?)+)\)?", {"shape": ["@product"]}, 0.85),
     ("sizes multiplied, then tensor", r"^{a}\(?(?P<product>`?\w+`?(?:\s+(?:\*|x|\u00d7|times)\s+`?\w+`?)+)\)? `?(?:{tensor}|matrix)", {"shape": ["@product"]}, 0.85),
     ("last dimension", r"\b(?:last|innermost) dimension (?:must|should|has to)(?: have| be)(?: of)?(?: size| length)? `?(?P<k>\d+)\b", {"shape": [r"[...,\g<k>]"]}, 0.85),
     ("forms in brackets", r":\s*(?P<boxes>(?:\([a-z](?:\s*,\s*[a-z])*,?\)(?:,? or |, )?){{1,4}})(?:$|\.)", {"shape": ["@lengths_of"]}, 0.85),
-    ("pair", r"\ba pair of (?:{dtype})\b", {"shape": ["[2]"]}, 0.85),
+    ("pair", r"^(?:an? |the )?pair of \w+|\ba pair of (?:{dtype})\b", {"shape": ["[2]"]}, 0.85),
+    ("counted in words", r"\b{list}s? of (?P<k>two|three|four|five|six) (?:{dtype}|values|entries|elements)\b", {"shape": ["@in_words"]}, 0.85),
     ("single element", r"\b{list} of an? single (?:{dtype})\b", {"shape": ["[1]"]}, 0.85),
     ("list of N", r"\b{list} of (?P<n>[A-Z]) (?:{dtype})\b", {"shape": [r"[\g<n>]"]}, 0.85),
     ("named length", r"\b(?:of|with|has|have) (?:length|size) (?P<q>[`'\"]?)(?P<n>(?<=[`'\"])[A-Za-z_]\w*|[A-Za-z]|\w+_\w+)(?P=q)(?= |$|\.|;|\))(?! or)", {"shape": [r"[\g<n>]"], "ndim": ["1"]}, 0.85),
@@ -137,6 +141,8 @@ RULES = (
     ("same type as", r"(?:must have|has|have|of|with|must be)? ?(?:the )?same (?:d?type|data type)(?: and shape| and size)? (?:as|of) (?:the )?`{{0,2}}(?:argument )?(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"]}, 0.95),
     ("same shape and type", r"same shape and (?:d?type|data type) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"], "shape": [r"shape:&\g<p>"]}, 0.95),
     ("same shape as", r"same (?:shape|size)(?: and (?:d?type|data type))? (?:as|of) (?:the )?`{{0,2}}(?P<p>{param})\b", {"shape": [r"shape:&\g<p>"]}, 0.9),
+    ("shape of that name", r"\bshape (?:like |as |as that of )`{{1,2}}(?P<p>{param})`{{1,2}}(?! dim)", {"shape": [r"shape:&\g<p>"]}, 0.8),
+    ("shape of it", r"\bshape (?:of |is |like )?`{{1,2}}(?P<p>{param})\.(?:shape|size\(\))`{{1,2}}", {"shape": [r"shape:&\g<p>"]}, 0.8),
     ("shape that matches", r"(?:shape (?:must|should|has to|needs to) (?:match|be (?:the same as|equal to|identical to))|(?:must|should|has to) (?:match|be of|have) the shape of|identical (?:shape|size) (?:to|as)|same (?:shape|dimensions|size) (?:with|to)|same dimensions as|shape (?:equal to|matching)(?: that of)?)(?: the| that of)? `{{0,2}}(?P<p>{param})\b", {"shape": [r"shape:&\g<p>"]}, 0.85),
     ("same type and shape", r"same (?:d?type|data type) and (?:shape|size) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"dtype": [r"dtype:&\g<p>"], "shape": [r"shape:&\g<p>"]}, 0.95),
     ("same rank as", r"same (?:rank|number of dimensions) as (?:the )?`{{0,2}}(?P<p>{param})\b", {"ndim": [r"ndim:&\g<p>"]}, 0.9),
@@ -146,9 +152,11 @@ RULES = (
     ("meant as a size", r"\b(?:represents?|representing|specif(?:ies|ying)|defin(?:es|ing)|indicat(?:es|ing)|giv(?:es|ing)) the (?:\w+ ){{0,2}}(?:shape|size|length|number|height|width|depth)s?\b(?! (?:dimension|axis))", {"range": ["[0,inf)"]}, 0.8),
     ("shape of the result", r"^(?:[\w`/]+ ){{0,6}}(?:integers?|ints?), (?:the )?(?:shape|size) of\b", {"range": ["[0,inf)"]}, 0.8),
     ("rate", r"\b(?:decay|drop|dropout|learning) rates?\b", {"range": ["[0,1]"]}, 0.8),
+    ("fraction", r"^(?:the |an? )?(?:\w+ ){{0,2}}(?:fraction|proportion) of\b|^{a}(?:float|number|scalar)[,.] (?:the )?(?:fraction|proportion) of\b", {"range": ["[0,1]"]}, 0.8),
     ("chance", r"(?<!log[- ])\bprobabilit(?:y|ies)\b(?! distribution)|\bdropout rate\b", {"range": ["[0,1]"]}, 0.8),
     ("non-negative", r"\bnon-?\s?negative\b", {"range": ["[0,inf)"]}, 0.95),
     ("positive", r"(?<!non-)(?<!non )(?<!/)(?<!negative to )(?<!usually )(?<!a )\bpositive\b(?! (?:semi|definite|and|or|values?|class|label|weight|examples|part|side|direction|match|samples|infinity))(?!/)|\ba positive (?:{dtype}|scalar)\b", {"range": ["(0,inf)"]}, 0.85),
+    ("positive values", r"\b(?:of|with|all|only|contains?|containing|be) (?:strictly )?positive (?:values|numbers|entries|elements)\b", {"range": ["(0,inf)"]}, 0.85),
     ("strictly positive", r"\bstrictly positive\b", {"range": ["(0,inf)"]}, 0.95),
     ("greater than", r"(?:must|should|has to) be (?:strictly )?(?:greater|larger|bigger|more) than `?(?P<k>{num})`?(?! ?or)", {"range": [r"(\g<k>,inf)"]}, 0.9),
     ("above zero", r"\b(?:must|should|has to) be (?:strictly )?(?:greater|larger) than zero\b", {"range": ["(0,inf)"]}, 0.9),
@@ -160,7 +168,7 @@ RULES = (
     ("non-positive", r"\bnon-?\s?positive\b", {"range": ["(-inf,0]"]}, 0.9),
     ("at most", r"(?:must|should) be (?:at most|no (?:more|greater|larger) than|(?:less|smaller) than or equal to|<=) ?`?(?P<k>{num})", {"range": [r"(-inf,\g<k>]"]}, 0.9),
     ("or more", r"\b(?:greater|larger) than or equal to `?(?P<k>{num})", {"range": [r"[\g<k>,inf)"]}, 0.85),
-    ("id of", r"^(?:the |an? )?(?:id|ids|identifiers?) (?:of|for)\b", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
+    ("id of", r"^(?:the |an? )?(?:id|identifiers?) of\b|^(?:the |an? )?(?:(?:{list}|tensor) of )?(?:\w+ )?ids\b", {"dtype": ["int"], "range": ["[0,inf)"]}, 0.8),
     ("less than", r"(?:must|should) be (?:strictly )?(?:less|smaller) than `?(?P<k>{num})\b(?! ?or)", {"range": [r"(-inf,\g<k>)"]}, 0.85),
     ("between", r"\bbetween `?(?P<j>{num})`? and `?(?P<k>{num})`?(?! dim)", {"range": [r"[\g<j>,\g<k>]"]}, 0.85),
     ("interval", r"\b(?:in(?: the)?(?: closed| open| half-open)?(?: range| interval)?|range(?: is| of)?:?|interval|within) ?(?::math:)?`{{0,2}}(?P<o>[\[(])\s*(?P<j>-?(?:{num}|inf))\s*,\s*(?P<k>(?:{num}|inf))\s*(?P<c>[\])])", {"range": ["@interval"]}, 0.95),
@@ -169,22 +177,47 @@ RULES = (
     # Choices.
     ("choices from", r"\bfrom: `{{0,2}}(?P<list>(?:{quoted}(?:,| or| and)* ?){{1,30}})", {"enum": ["@quoted"], "dtype": ["string"], "ndim": ["0"]}, 0.95),
     ("one of", r"(?<!only )(?<!least )\b(?:one of|either|choose from|chosen from|can be|may be|must be|should be|options are|options:|available(?: modes)?(?: are)?:?|supported(?: \w+){{0,3}}(?: are| is|:)|possible values(?: are)?:?|possible types?(?: are)?:?|choices(?: are)?:?|available options(?: are)?:?|specifies the \w+(?: \w+)?:|accepted values:?|supports|in(?= ?[\[{{('\"])|allowed values(?: are)?:?|valid (?:\w+ )?(?:are|is)):? (?:the (?:following|strings?)(?: \w+)?:? )?(?:[\[{{(]|`(?=[{{\[]))*(?P<list>(?:{quoted}(?:\s*\([^()]*\))?(?:\s*(?:,|\||/|or|and|\bdefault\b))* ?){{2,30}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
+    ("only this is supported", r"\b(?:only|currently),? (?P<list>`{{0,2}}['\"][\w\-]+['\"]`{{0,2}}) (?:is|are) (?:currently |the only )*(?:supported|allowed|accepted|available|valid)\b", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
     ("are supported", r"(?P<list>(?:{quoted}(?:\s*(?:,|/|or|and))* ?){{2,12}})(?:(?:are|is) )?(?:currently |the only )*(?:supported|allowed|accepted|available|valid)\b", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
     ("only supports", r"\b(?:only (?:supports?|accepts?|allows?)|supports? only|(?:must|can only) be(?= `{{0,2}}['\"])) (?P<list>(?:{quoted}(?:\s*(?:,|/|or|and))* ?){{1,12}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
     ("numbers that are supported", r"\b(?:only |currently )*(?P<numbers>(?:(?:\w+ ?= ?)?`?-?\d+`?(?:,| or| and)* ?){{1,6}})(?:is|are) (?:currently |only )*supported\b|\b(?:must|can only) be `(?P<one>-?\d+)`$", {"enum": ["@numbers"]}, 0.85),
+    ("numbers with or", r"^(?:(?:[\w ]+ )?(?:must be|can be|may be|should be|either|one of)(?: either| one of)?:? )?`?(?P<numbers>-?\d+`?(?:, `?-?\d+`?)*,? or `?-?\d+)`?$", {"enum": ["@numbers"]}, 0.85),
+    ("words after a colon", r"\b(?:supported|available|possible|valid|allowed|accepted) (?:\w+ ){{0,2}}?\w+(?: are| is)?: ?(?P<words>[a-z][\w\-]*(?:, (?:or |and )?[a-z][\w\-]*)+(?: (?:or|and) [a-z][\w\-]*)?)$", {"enum": ["@bare_words"], "dtype": ["string"]}, 0.8),
     ("choices in brackets", r"\((?P<list>(?:{quoted}(?:,| or|/|\|)+ ?){{1,12}}{quoted})\)", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
     ("alternatives with bars", r"(?P<list>(?:{quoted}(?:\s*\([^()]*\))?\s*\|\s*){{1,30}}{quoted})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.9),
     ("quoted after colon", r"(?::|\bas|\bwith|\bare) ?(?P<list>(?:`{{0,2}}['\"][\w\-]+['\"]`{{0,2}}(?:\s*(?:,|/|or|and))+ ?){{1,30}}`{{0,2}}['\"][\w\-]+['\"]`{{0,2}})", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
+    ("quoted in a row", r"\b(?:set(?:ting)?(?: \w+)? to|to use|uses?|choose|select|method|mode|could be)\b[^'\"`]{{0,30}}(?P<list>(?:`{{0,2}}['\"][\w\-]+['\"]`{{0,2}}(?:\s*\([^()]*\)| by default)?\s*(?:,|/|or|and)+ (?:or |and )?){{1,30}}`{{0,2}}['\"][\w\-]+['\"]`{{0,2}})(?! stands?| denote|,? etc)", {"enum": ["@quoted"], "dtype": ["string"]}, 0.8),
     ("alternatives in quotes", r"^(?:{a}(?:optional )?(?:string|str),? (?:one of |either |in )?)?[\[{{(]?(?P<list>(?:{quoted}\s*(?:,|\||/|or)+ ?){{1,30}}{quoted})(?! stands?| denote)", {"enum": ["@quoted"], "dtype": ["string"]}, 0.85),
 )  # fmt: skip
 
 #: Rules that read a property of whatever the sentence is about.
 ABOUT_OTHERS = frozenset(
-    ["positive", "non-negative", "strictly positive", ">=", "> number", "greater than", "at least"]
+    [
+        "positive",
+        "non-negative",
+        "strictly positive",
+        "positive values",
+        ">=",
+        "> number",
+        "greater than",
+        "at least",
+        "quoted in a row",
+    ]
 )
 #: Rules that say nothing where the sentence tells of one case only.
 UNCONDITIONAL = frozenset(
-    ["with shape", "> number", ">=", "positive", "interval", "between", "interval of names"]
+    [
+        "with shape",
+        "> number",
+        ">=",
+        "positive",
+        "interval",
+        "between",
+        "interval of names",
+        "container, then its form",
+        "shape of that name",
+        "quoted in a row",
+    ]
 )
 #: Rules about the value itself, not about its rank or its length.
 OF_THE_WHOLE = frozenset(

@@ -104,8 +104,15 @@ def extract(name, kind, text, params=(), default=None):
     return settle(without_refuted(found, default, text), typed)
 
 
+#: What stands before the description itself: `Optional.`, `If given, `
+LEADING_CLAUSE = re.compile(
+    r"^(?:\(?optional\)?[,.:]?\s*)?(?:if (?:given|specified|provided|set|present|not none),\s*(?=(?:the|an?|number|size|length|maximum|minimum)\b))?",
+    re.IGNORECASE,
+)
+
+
 def from_sentence(sentence, params, own, add):
-    shown = re.sub(r"^(?:\(optional\)|optional)[,.:]?\s*", "", sentence, flags=re.IGNORECASE)
+    shown = LEADING_CLAUSE.sub("", sentence)
     for name, pattern, constraints, confidence in RULES:
         for match in list(pattern.finditer(shown))[:MOST_MATCHES]:
             groups = match.groupdict()
@@ -238,6 +245,9 @@ def settle(found, typed):
             for one in facts
             if one["key"] != "dtype" or one["rule"] == "types listed" or ":" in one["value"]
         ]
+    if any(one["key"] == "dtype" and one["value"] == "bool" for one in facts):
+        # Words that stand beside a switch are those of something else.
+        facts = [one for one in facts if one["rule"] != "quoted in a row"]
     dtypes = {one["value"] for one in facts if one["key"] == "dtype"}
     keys = {one["key"] for one in facts}
     if dtypes & {"bool", "string", "dtype", "callable"} or "enum" in keys:

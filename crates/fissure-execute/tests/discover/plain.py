@@ -202,6 +202,11 @@ def sentences_and_what_they_say():
         ("Last dimension must be size 3.", ("shape", "[...,3]"), "[3]"),
         ("Stride of the window: (h, w) or (d, h, w).", ("shape", "[3]"), None),
         ("List of N ints.", ("shape", "[N]"), None),
+        ("A tuple of two ints.", ("shape", "[2]"), None),
+        ("Its shape should be [n].", ("shape", "[n]"), None),
+        ("3-D Tensor [batch, time, depth].", ("shape", "[batch,time,depth]"), None),
+        ("The input `(N, C, H, W)`.", ("shape", "[N,C,H,W]"), None),
+        ("A mask that has a shape like `y`.", ("shape", "shape:&y"), None),
         # Ranges.
         ("Must satisfy `0 <= x < 1`.", ("range", "[0,1)"), None),
         ("Level of detail, from 1 to 31.", ("range", "[1,31]"), None),
@@ -209,6 +214,10 @@ def sentences_and_what_they_say():
         ("In the range `[-rank(y), rank(y))`.", ("range", "[-ndim:&y,ndim:&y)"), None),
         ("In the range `[0, y)`.", ("range", "[0,&y)"), None),
         ("The decay rate of the mean.", ("range", "[0,1]"), None),
+        ("Fraction of the input units to drop.", ("range", "[0,1]"), None),
+        ("A tensor of positive values.", ("range", "(0,inf)"), None),
+        ("If given, the number of bins.", ("range", "[0,inf)"), None),
+        ("Lengths of data for each of the samples.", ("range", "[0,inf)"), None),
         # Choices.
         ("A string. 'NHWC' and 'NCHW' are supported.", ("enum", "NCHW"), None),
         ("One of: * `'replace'`: as it is. * `'strict'`: raises.", ("enum", "strict"), None),
@@ -217,6 +226,11 @@ def sentences_and_what_they_say():
         ("If x='none', nothing is done. If x='mean', it is.", ("enum", "mean"), None),
         ("Possible values: 0: nearest. 1: linear.", ("enum", "1"), None),
         ("Order. Only 2 is currently supported.", ("enum", "2"), None),
+        ("Method to use, 'a' (the default), 'b' or 'c'.", ("enum", "c"), None),
+        ("Must be 1 or 2.", ("enum", "2"), None),
+        ("Only 'a' is supported.", ("enum", "a"), None),
+        ("Supported modes: nearest, linear, cubic.", ("enum", "linear"), None),
+        ("If 'fast', do this. If 'slow', do that.", ("enum", "slow"), None),
     ):
         found = facts(text, params=["y"])
         assert said in found, (text, found)
@@ -233,6 +247,9 @@ def sentences_that_tell_of_a_case_or_of_something_else():
         ("A 0-D (scalar) `Tensor`, or a `Tensor` with the same shape as `y`.", "shape"),
         ("For example, data with shape (m, n, k) has m rows.", "shape"),
         ("Exactly one of `y` and `z` must be given.", "enum"),
+        ("If given, it is used in place of the size of the window.", "range"),
+        ("A bool. Only one of 'ragged' and 'sparse' can be used.", "enum"),
+        ("Device to use, 'cpu', 'cuda', etc.", "enum"),
         ("Add a random value in `[-x, x]` to the image.", "range"),
     ):
         found = facts(text, params=["y", "z"])
