@@ -160,11 +160,18 @@ def swallows_keywords(target):
     )
 
 
+def takes_out(call):
+    """It may take `out=`, and has none yet."""
+    if call.path in WITHOUT_OUT or "out" in call.used.keywords or call.path.startswith(METHODS):
+        return False
+    if call.is_layer or call.path.rpartition(".")[2].startswith("__"):
+        return False
+    return not swallows_keywords(call.target)
+
+
 def with_out(call, name):
     """Three tensors to write to: of the right size, with gaps, empty."""
-    if call.path in WITHOUT_OUT or "out" in call.used.keywords or call.path.startswith(METHODS):
-        return
-    if name.startswith("__") or swallows_keywords(call.target):
+    if not takes_out(call):
         return
     result = call.baseline
     many = isinstance(result, (list, tuple))

@@ -5,7 +5,8 @@
 Makes the call again with each tensor argument in memory of its own, the last byte of its elements at the end of a
 page and a page behind it that may not be touched, and once more with a forbidden page before the first byte. A
 kernel that goes one byte too far ends the process there, instead of reading whatever lies beside the tensor. The
-results must be those of the plain call, too: the elements are the same, only less aligned.
+results must be those of the plain call, too: the elements are the same, only less aligned. A function of torch that
+takes `out=` writes to such memory as well, once with each page.
 
 # Why it matters
 
@@ -29,7 +30,8 @@ expected  a result, as with x in ordinary memory
 
 import ctypes
 
-from fissure_worker.oracles import compare
+from fissure_worker.oracles import compare, forms
+from fissure_worker.oracles.call import Report
 
 PRICE = 3
 ONLY = ("torch", "numpy")
@@ -98,6 +100,38 @@ def check(call):
         report = call.compare_variant(name, change, changed)
         if report is not None and "raises" not in report.detail:
             yield report
+            return
+    if make is TORCH and not call.mutates:
+        yield from guarded_out(call, lines, scope["guarded"])
+
+
+def guarded_out(call, lines, guarded):
+    """The result is written between two forbidden pages."""
+    if not forms.takes_out(call) or not suitable(call.baseline) or not forms.plain(call.baseline):
+        return
+    for at_end in (True, False):
+        script = lines + ["{build}", "expected = {call}", "{build}"]
+        script += [
+            "keywords['out'] = out = guarded(expected.new_ones(expected.shape), %r)" % at_end,
+            "{call}",
+        ]
+        name = "a forbidden page %s out" % ("behind" if at_end else "before")
+        call.announce(name, call.source(script + ["return False, str(out), str(expected)"]))
+        out = guarded(call.baseline.new_ones(call.baseline.shape), at_end)
+        fresh = call.build()
+        fresh.keywords["out"] = out
+        if call.attempt(fresh)[1] is not None:
+            forms.WITHOUT_OUT.add(call.path)
+            return
+        found = call.disagreement(out, call.baseline)
+        if found is not None:
+            script += ["observed, expected = out%s, expected%s" % (found.path, found.path)]
+            yield Report(
+                "%s: %s" % (name, found.kind),
+                compare.short(found.observed),
+                compare.short(found.expected),
+                call.source(script + found.lines),
+            )
             return
 
 

@@ -76,6 +76,7 @@ ENDING = [
     ("guard", "reads_one_byte_before", [X], "a forbidden page before them"),
     ("guard", "reads_far_behind", [X], "a forbidden page behind the elements"),
     ("guard", "writes_behind", [X], "a forbidden page behind the elements"),
+    ("guard", "writes_behind_out", [X], "a forbidden page behind out"),
 ]
 
 for oracle, function, arguments, expected in CASES:
