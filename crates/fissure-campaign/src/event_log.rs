@@ -182,10 +182,16 @@ impl EventReader {
     /// call. A log that does not exist yet has nothing new; one that became shorter (its run was
     /// begun anew) is an error.
     pub fn read<T: DeserializeOwned>(&mut self, mut take: impl FnMut(T)) -> io::Result<()> {
-        let mut file = match File::open(&self.path) {
+        match std::fs::metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // A pipe would be waited for, and a device may have no end.
+            Ok(found) if !found.is_file() => {
+                let problem = "it is no ordinary file";
+                return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+            }
             other => other?,
         };
+        let mut file = File::open(&self.path)?;
         if file.metadata()?.len() < self.read {
             let problem = "the log became shorter while it was read";
             return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
@@ -323,6 +329,15 @@ mod tests {
         log_of(folder.path(), 0..3);
         log_of(folder.path(), 3..5);
         assert_eq!(read_events::<u64>(folder.path()).unwrap(), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_log_that_is_a_link_to_a_device_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join(EVENTS_FILE)).unwrap();
+        let mut reader = EventReader::new(folder.path());
+        let refused = reader.read(|_: u64| ()).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use sha2::{Digest, Sha256};
 
 /// Longest masked message kept in a signature.
 const MESSAGE_LIMIT: usize = 300;
@@ -95,8 +96,11 @@ pub(crate) fn short_path(path: &str) -> &str {
     }
 }
 
-/// Text that is safe and readable as a part of a file name.
-pub fn file_name_part(text: &str) -> Cow<'_, str> {
+/// Longest part of a file's name: with what stands around it, file systems take 255 bytes.
+const LONGEST: usize = 120;
+
+/// Text of which every character is safe in a file's name, and readable.
+pub(crate) fn plain_characters(text: &str) -> Cow<'_, str> {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if text.chars().all(safe) {
         return Cow::Borrowed(text);
@@ -112,9 +116,39 @@ pub fn file_name_part(text: &str) -> Cow<'_, str> {
     Cow::Owned(part)
 }
 
+/// Text that is safe and readable as a file's name or a part of one: never empty, hidden, too long, or the name of
+/// a folder above.
+pub fn file_name_part(text: &str) -> Cow<'_, str> {
+    let part = plain_characters(text);
+    if part.is_empty() || part.starts_with('.') {
+        return file_name_part(&format!("_{part}")).into_owned().into();
+    }
+    if part.len() <= LONGEST {
+        return part;
+    }
+    let digest = Sha256::digest(text);
+    let mut short: String = digest[..4].iter().map(|it| format!("{it:02x}")).collect();
+    short.push('-');
+    // The end of a name says more than its beginning.
+    short.push_str(&part[part.len() - (LONGEST - short.len())..]);
+    Cow::Owned(short)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_of_a_file_name_is_never_a_folder_above_nor_hidden_nor_too_long() {
+        assert_eq!(file_name_part("torch.add"), "torch.add");
+        assert_eq!(file_name_part("a b/c"), "a_b_c");
+        assert_eq!(file_name_part(".."), "_..");
+        assert_eq!(file_name_part(""), "_");
+        assert_eq!(file_name_part("../../etc/passwd"), "_.._.._etc_passwd");
+        let (one, other) = ("x".repeat(300), "x".repeat(301));
+        assert_eq!(file_name_part(&one).len(), LONGEST);
+        assert_ne!(file_name_part(&one), file_name_part(&other));
+    }
 
     #[test]
     fn numbers_shapes_addresses_and_dtypes_do_not_tell_failures_apart() {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::frames::{
     crashed_frames, end_of_log, native_frames, raised_frames, recursion_cycle, runtime_messages,
 };
-use crate::mask::{file_name_part, mask};
+use crate::mask::{mask, plain_characters};
 use crate::native::meaningful_frames;
 
 /// Longest id: leaves room for a file inside the folder on any file system.
@@ -160,10 +160,10 @@ fn place(verdict: &Verdict, execution: &Execution, native: bool) -> Vec<String> 
 /// Readable and unique: `torch.nn.functional.avg_pool2d-crash-SIGFPE-1a2b3c4d`. Safe as a folder
 /// name on any file system: letters, digits, `.`, `_`, `-`, limited length.
 pub fn finding_id(api: &Api, verdict: &Verdict, signature: &Signature) -> String {
-    let mut detail = file_name_part(&verdict.detail).into_owned();
+    let mut detail = plain_characters(&verdict.detail).into_owned();
     detail.truncate(DETAIL_LIMIT);
     let tail = format!("-{}-{detail}-{}", verdict.kind, signature.hash());
-    let title = file_name_part(&api.title);
+    let title = plain_characters(&api.title);
     // The end of a name says more than its beginning.
     let start = title.len().saturating_sub(ID_LIMIT - tail.len());
     let head = title[start..].trim_start_matches(['.', '-', '_']);

@@ -4,6 +4,7 @@ mod command;
 mod console;
 mod duration;
 mod exit_status;
+mod names;
 mod screen;
 mod suggestion;
 mod target;
@@ -108,7 +109,15 @@ fn main() -> ExitCode {
     exit_status::end_quietly_on_closed_pipe();
     let cli = parsed();
     console::set(&cli.console);
-    let result = match cli.command {
+    let typed: Vec<_> = std::env::args_os().collect();
+    names::are_text(&typed)
+        .and_then(|()| run(cli.command))
+        .map(exit_status::of_ended)
+        .unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
         Command::Scan(args) => command::scan::run(*args),
         Command::Train(args) => command::train::run(*args),
         Command::Assertions(args) => command::assertions::run(args),
@@ -137,10 +146,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => command::doctor::run(args),
         Command::Completions(args) => command::help::completions(&args, Cli::command()),
         Command::Man(args) => command::help::man(&args, Cli::command()),
-    };
-    result
-        .map(exit_status::of_ended)
-        .unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
+    }
 }
 
 #[cfg(test)]

@@ -67,6 +67,7 @@ fn a_function_is_scanned(package: &str, requirement: &str, program: &str) {
     let ran = scan(&context, &python, &["losses.py::energy", "--output", "out"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stdout.contains("logits float32[4, 3]"), "{ran:?}");
+    assert!(ran.stderr.contains("fissure: protections: "), "{ran:?}");
     let mut script = Command::new(&python);
     script.arg(context.path("out/exp_line4_nonfinite/reproduce.py"));
     let reproduced = run(&mut script);

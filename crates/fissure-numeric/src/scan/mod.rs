@@ -20,6 +20,8 @@ mod softassertion;
 
 use std::time::Duration;
 
+use fissure_execute::SandboxReport;
+
 pub use assertions::{LEARNED_BY_DEFAULT, Models, Steering};
 pub use config::{Config, ConfigError, LogFormat};
 pub use event::{InputEvent, OwnRun, Question};
@@ -57,6 +59,8 @@ pub enum ScanError {
 /// What the caller may show while the scan runs.
 #[derive(Debug)]
 pub enum Progress<'a> {
+    /// What keeps the program from doing harm, where that is wanted.
+    Protected(Option<SandboxReport>),
     Started {
         versions: &'a std::collections::BTreeMap<String, String>,
     },
@@ -85,6 +89,7 @@ pub fn scan(
     let models = Models::load(options.steering, &options.project)?;
     let mut report = ScanReport::new(options, &analysed);
     let mut runtime = Runtime::start(options, &analysed, &models)?;
+    progress(Progress::Protected(runtime.protections(options)));
     let patience = options.timeout + options.own_run_timeout + Duration::from_secs(60);
     let mut searched = false;
     // Fixes are checked as long as the command may take, and a little for the last one.

@@ -11,7 +11,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
-use fissure_execute::{Confinement, ExitStatus, Warded, WardedCommand, without_secrets};
+use fissure_execute::{
+    Confinement, ExitStatus, SandboxReport, Warded, WardedCommand, without_secrets,
+};
 use rustix::net::{SendFlags, send};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -138,6 +140,11 @@ impl Runtime {
             garbled: Vec::new(),
             _folder: folder,
         })
+    }
+
+    /// What is in force against a program that does harm; `None` where nothing was asked for.
+    pub(super) fn protections(&self, options: &ScanOptions) -> Option<SandboxReport> {
+        (!options.sandbox.is_off()).then_some(self.child.report)
     }
 
     /// The next event, or how it ended.

@@ -222,7 +222,7 @@ pub(super) fn protections(given: Option<SandboxReport>) -> String {
     };
     let mut text = format!("protections: {}", listed(given.in_force()));
     if !given.missing().is_empty() {
-        text.push_str(&format!("; not here: {}", listed(given.missing())));
+        text.push_str(&format!("; not in force: {}", listed(given.missing())));
     }
     text
 }
