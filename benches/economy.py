@@ -2,7 +2,8 @@
 
     python3 benches/economy.py target/release/fissure campaign torch --env torch==2.15.0 --total-time 20m --workers 2
 
-Runs the command in a folder of its own and reads its `summary.json`. Processor time is that of all processes below it.
+Runs the command (in a folder of its own, unless `--output` names one) and reads its `summary.json`. Processor time is
+that of all processes below it.
 """
 
 import collections
@@ -25,9 +26,11 @@ INPUTS = 150
 def main(command):
     workers = int(command[command.index("--workers") + 1]) if "--workers" in command else 1
     with tempfile.TemporaryDirectory() as folder:
-        output = os.path.join(folder, "run")
+        if "--output" not in command:
+            command = command + ["--output", os.path.join(folder, "run")]
+        output = command[command.index("--output") + 1]
         begun = time.monotonic()
-        ended = subprocess.run(command + ["--output", output, "--quiet"], stdout=subprocess.DEVNULL)
+        ended = subprocess.run(command + ["--quiet"], stdout=subprocess.DEVNULL)
         took = time.monotonic() - begun
         if ended.returncode not in (0, 1):
             sys.exit("the command ended with %d" % ended.returncode)

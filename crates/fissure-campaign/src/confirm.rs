@@ -2,7 +2,9 @@
 //!
 //! What is tried is the very script the user gets. All runs but the last are forks of the zygote,
 //! which has imported the library and run nothing; the last is a plain interpreter, without
-//! anything of Fissure. They run on threads of their own, so that fuzzing goes on meanwhile.
+//! anything of Fissure. They run on threads of their own, so that fuzzing goes on meanwhile. A run by the clock over
+//! many APIs tells of a finding after the forks: the plain interpreter, which imports the library anew, comes when nothing
+//! else waits.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,12 +25,27 @@ const START: Duration = Duration::from_secs(5);
 /// The same for a fork.
 const FORKED_START: Duration = Duration::from_secs(1);
 
+/// How often a finding is tried at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attempt {
+    /// In forks and in a plain interpreter.
+    Whole,
+    /// In forks only, so that it can be told soon.
+    Forks,
+    /// Once more in a plain interpreter, when no other finding waits. `stable`: it failed in every fork.
+    Plain { stable: bool },
+}
+
 /// A finding and the API's position in the run.
-type Job = (usize, Box<Finding>);
+type Job = (usize, Box<Finding>, Attempt);
 
 impl triage_queue::Job for Job {
     fn finding(&self) -> &Finding {
         &self.1
+    }
+
+    fn can_wait(&self) -> bool {
+        matches!(self.2, Attempt::Plain { .. })
     }
 }
 
@@ -39,6 +56,7 @@ pub(crate) struct Confirmed {
     pub finding: Box<Finding>,
     pub outcome: Result<(), String>,
     pub elapsed: Duration,
+    pub attempt: Attempt,
 }
 
 pub(crate) struct Confirmer {
@@ -83,8 +101,8 @@ impl Confirmer {
         }
     }
 
-    pub(crate) fn submit(&mut self, lane: usize, finding: Box<Finding>) {
-        self.jobs.push((lane, finding));
+    pub(crate) fn submit(&mut self, lane: usize, finding: Box<Finding>, attempt: Attempt) {
+        self.jobs.push((lane, finding, attempt));
         self.pending += 1;
     }
 
@@ -118,7 +136,7 @@ fn work(
 ) {
     // Without one every run is a plain interpreter: slower, nothing else.
     let mut forked = options.spares.scripts().ok();
-    while let Some((at, mut finding)) = jobs.pop() {
+    while let Some((at, mut finding, attempt)) = jobs.pop() {
         let package = &finding.api.package;
         // Asked once for all findings of a run.
         let known = known.get_or_init(|| {
@@ -137,7 +155,12 @@ fn work(
         let mut run = |script: &Path, limit: MemoryLimit| {
             runs += 1;
             // With more memory than other workers have, or for the last time: as the user will.
-            let plain = limit == MemoryLimit::Larger || runs % wanted == 0;
+            let plain = match attempt {
+                Attempt::Whole => runs % wanted == 0,
+                Attempt::Forks => false,
+                Attempt::Plain { .. } => true,
+            };
+            let plain = plain || limit == MemoryLimit::Larger;
             let forked = forked.as_mut().filter(|_| !plain);
             let limited = with_limit(&forked_limits, limit)?;
             match forked.map(|forked| run_forked(forked, script, &limited)) {
@@ -149,15 +172,22 @@ fn work(
                 }
             }
         };
-        let outcome =
-            fissure_triage::confirm(&mut finding, &mut run, options.runs, &options.folder)
-                .map(|_| ())
-                .map_err(|error| with_causes(&error));
+        let folder = &options.folder;
+        let outcome = match attempt {
+            Attempt::Plain { .. } => {
+                fissure_triage::confirm_once_more(&mut finding, &mut run, folder)
+            }
+            Attempt::Whole | Attempt::Forks => {
+                fissure_triage::confirm(&mut finding, &mut run, options.runs, folder).map(|_| ())
+            }
+        };
+        let outcome = outcome.map_err(|error| with_causes(&error));
         let confirmed = Confirmed {
             at,
             finding,
             outcome,
             elapsed: begin.elapsed(),
+            attempt,
         };
         if results.send(confirmed).is_err() {
             return;

@@ -155,6 +155,8 @@ impl Restored {
     fn of(records: Vec<Record>) -> Restored {
         let mut restored = Restored::default();
         let mut unwritten: HashMap<String, Unwritten> = HashMap::new();
+        // A finding may be noted twice: after forks, and after a plain interpreter.
+        let mut flaky: HashSet<String> = HashSet::new();
         for (line, record) in records.into_iter().enumerate() {
             match record {
                 Record::Batch {
@@ -242,7 +244,9 @@ impl Restored {
                     note,
                     ..
                 } => {
-                    restored.flaky += u64::from(!note && failures < runs);
+                    if !note && failures < runs {
+                        flaky.insert(id.clone());
+                    }
                     // One that was written as it was when the process ended is met again.
                     if runs > 0 || note {
                         unwritten.remove(&id);
@@ -265,6 +269,7 @@ impl Restored {
                 | Record::End { .. } => {}
             }
         }
+        restored.flaky = flaky.len() as u64;
         for seen in unwritten.into_values() {
             restored.lane(seen.at).forget_since(&seen);
         }

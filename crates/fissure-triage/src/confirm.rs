@@ -85,10 +85,37 @@ pub fn confirm(
     Ok(reproduction)
 }
 
+/// Runs the script of a finding that was confirmed once more, and counts that.
+pub fn confirm_once_more(
+    finding: &mut Finding,
+    runner: &mut ScriptRunner<'_>,
+    folder: &Path,
+) -> Result<(), TriageError> {
+    let before = finding.reproduction.unwrap_or(Reproduction {
+        failures: 0,
+        runs: 0,
+    });
+    let once = try_times(finding, runner, 1, folder)?;
+    finding.reproduction = Some(Reproduction {
+        failures: before.failures + once.failures,
+        runs: before.runs + once.runs,
+    });
+    Ok(())
+}
+
 fn try_script(
     finding: &mut Finding,
     runner: &mut ScriptRunner<'_>,
     runs: u32,
+    folder: &Path,
+) -> Result<Reproduction, TriageError> {
+    try_times(finding, runner, self::runs(runs), folder)
+}
+
+fn try_times(
+    finding: &mut Finding,
+    runner: &mut ScriptRunner<'_>,
+    wanted: u32,
     folder: &Path,
 ) -> Result<Reproduction, TriageError> {
     std::fs::create_dir_all(folder).map_err(TriageError::io("create", folder))?;
@@ -97,7 +124,6 @@ fn try_script(
         .map_err(TriageError::io("create a folder in", folder))?;
     let path = folder.path().join("reproduce.py");
     std::fs::write(&path, script(finding)).map_err(TriageError::io("write", &path))?;
-    let wanted = self::runs(runs);
     let mut reproduction = Reproduction {
         failures: 0,
         runs: 0,

@@ -35,7 +35,9 @@ mod umbrella;
 pub use bisect::{Bisection, bisect};
 pub use collector::{Candidate, Collector, Observed};
 pub use complexity::complexity;
-pub use confirm::{MemoryLimit, ScriptEnd, ScriptRun, ScriptRunner, confirm, reproduces, runs};
+pub use confirm::{
+    MemoryLimit, ScriptEnd, ScriptRun, ScriptRunner, confirm, confirm_once_more, reproduces, runs,
+};
 pub use docter_records::Records;
 pub use environment::{FACTS_PROGRAM, FACTS_VARIABLE, read_facts};
 pub use error::TriageError;

@@ -9,6 +9,7 @@ use fissure_triage::{Candidate, Replay, Signature};
 
 use super::{CampaignError, Run, found_record, pace};
 use crate::RunEvent;
+use crate::confirm::{Attempt, Confirmed};
 use crate::replayer::{StoredFinding, replay_finding, stored_findings};
 use crate::session::holds;
 use crate::shrinker::{ShrinkEvent, Shrinker};
@@ -71,7 +72,11 @@ impl Run<'_> {
             api: &finding.api,
             id: &finding.id,
         });
-        self.confirmer.submit(at, finding);
+        let attempt = match self.takes_turns {
+            true => Attempt::Forks,
+            false => Attempt::Whole,
+        };
+        self.confirmer.submit(at, finding, attempt);
     }
 
     /// Takes what triage has finished, waiting up to `limit` when there is nothing yet. Returns
@@ -82,12 +87,54 @@ impl Run<'_> {
         }
         let mut wait = limit;
         while let Some(confirmed) = self.confirmer.wait(wait) {
-            self.pace.confirming.add(confirmed.elapsed);
-            self.report(confirmed.at, confirmed.finding, confirmed.outcome)?;
+            self.confirmed(confirmed)?;
             wait = Duration::ZERO;
         }
         let shrinking = self.shrinker.as_ref().map_or(0, Shrinker::pending);
         Ok(shrinking + self.confirmer.pending() > 0)
+    }
+
+    fn confirmed(&mut self, confirmed: Confirmed) -> Result<(), CampaignError> {
+        let Confirmed {
+            at,
+            finding,
+            outcome,
+            elapsed,
+            attempt,
+        } = confirmed;
+        if let Attempt::Plain { stable } = attempt {
+            return match outcome {
+                Ok(()) => self.tell_once_more(at, &finding, stable),
+                // It was tried before, and is told.
+                Err(_) => Ok(()),
+            };
+        }
+        self.pace.confirming.add(elapsed);
+        let again = attempt == Attempt::Forks && outcome.is_ok();
+        self.report(at, finding.clone(), outcome)?;
+        if again && !finding.is_note() {
+            let stable = finding.reproduction.is_some_and(Reproduction::is_stable);
+            self.confirmer
+                .submit(at, finding, Attempt::Plain { stable });
+        }
+        Ok(())
+    }
+
+    /// Notes what a plain interpreter made of a finding that is told already.
+    fn tell_once_more(
+        &mut self,
+        at: usize,
+        finding: &Finding,
+        was_stable: bool,
+    ) -> Result<(), CampaignError> {
+        let mut finding = finding.clone();
+        finding.also_through = self.collector.aliases(&Signature::of_finding(&finding));
+        fissure_triage::write_finding(&self.folder.findings(), &finding)
+            .map_err(CampaignError::Finding)?;
+        let is_stable = finding.reproduction.is_some_and(Reproduction::is_stable);
+        self.summary.flaky += u64::from(was_stable && !is_stable);
+        self.folder.append(&found_record(at, &finding))?;
+        Ok(())
     }
 
     fn shrunk(&mut self, event: ShrinkEvent) {
