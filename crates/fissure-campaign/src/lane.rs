@@ -175,8 +175,8 @@ impl Lane {
     }
 
     /// Calls that are not quick share one time limit.
-    pub(crate) fn limit_slow_calls(&mut self, limit: Duration) {
-        self.slow_calls = Some(SlowCalls::new(limit));
+    pub(crate) fn limit_slow_calls(&mut self, slow_calls: SlowCalls) {
+        self.slow_calls = Some(slow_calls);
     }
 
     /// Part of the inputs is made of those that were kept.
@@ -314,6 +314,7 @@ impl Lane {
             })
             .collect();
         let index = self.next_batch;
+        let under_way = index.saturating_sub(self.completed);
         self.next_batch += 1;
         self.next_number += len;
         let batch = Batch {
@@ -323,7 +324,7 @@ impl Lane {
             oracles: Arc::default(),
             inputs,
             abandoned: self.abandoned.clone(),
-            slow_calls: self.slow_calls.map(SlowCalls::left),
+            slow_calls: self.slow_calls.map(|slow| slow.for_batch(under_way)),
         };
         Some((index, batch))
     }

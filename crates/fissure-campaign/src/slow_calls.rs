@@ -19,13 +19,17 @@ pub(crate) struct SlowCalls {
 }
 
 impl SlowCalls {
-    /// One call may use up its whole time limit.
-    pub(crate) fn new(limit: Duration) -> Self {
-        SlowCalls { limit, left: limit }
+    /// With the time limit of a call, and what the API's slow calls have of it in the beginning.
+    pub(crate) fn new(limit: Duration, first: Duration) -> Self {
+        SlowCalls {
+            limit,
+            left: limit.min(first),
+        }
     }
 
-    pub(crate) fn left(self) -> Duration {
-        self.left
+    /// What the next batch may use, where so many others are under way that nothing is known of yet.
+    pub(crate) fn for_batch(self, under_way: u64) -> Duration {
+        self.left / u32::try_from(under_way + 1).unwrap_or(u32::MAX)
     }
 
     pub(crate) fn count(&mut self, call: Duration) {
@@ -48,15 +52,20 @@ mod tests {
     #[test]
     fn slow_calls_empty_the_account_and_a_turn_fills_a_part_of_it() {
         let second = Duration::from_secs(1);
-        let mut slow = SlowCalls::new(3 * second);
+        let mut slow = SlowCalls::new(3 * second, 9 * second);
         slow.count(QUICK / 4);
-        assert_eq!(slow.left(), 3 * second);
+        assert_eq!(slow.for_batch(0), 3 * second);
+        assert_eq!(slow.for_batch(2), second);
         slow.count(2 * second);
         slow.count(2 * second);
-        assert_eq!(slow.left(), Duration::ZERO);
+        assert_eq!(slow.for_batch(0), Duration::ZERO);
         slow.begin_turn(8 * second);
-        assert_eq!(slow.left(), 2 * second);
+        assert_eq!(slow.for_batch(0), 2 * second);
         slow.begin_turn(8 * second);
-        assert_eq!(slow.left(), 3 * second, "never more than one call may take");
+        assert_eq!(
+            slow.for_batch(0),
+            3 * second,
+            "never more than one call may take"
+        );
     }
 }

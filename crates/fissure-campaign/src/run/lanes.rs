@@ -14,6 +14,7 @@ use crate::keep::Keeper;
 use crate::lane::{self, Lane};
 use crate::record::Record;
 use crate::restore::RestoredLane;
+use crate::slow_calls::SlowCalls;
 use crate::{Part, RunEvent, StoreError};
 
 /// Turns that every API gets in the time that is left, if all show something new.
@@ -284,7 +285,12 @@ impl Run<'_> {
                         lane.follow(guide);
                     }
                     if !self.is_counted() {
-                        lane.limit_slow_calls(self.pool.timeout());
+                        let limit = self.pool.timeout();
+                        let first = match self.takes_turns {
+                            true => self.first_share(),
+                            false => limit,
+                        };
+                        lane.limit_slow_calls(SlowCalls::new(limit, first));
                     }
                     if self.takes_turns {
                         lane.take_turns(weight, self.first_share());
