@@ -7,6 +7,7 @@ written down with the arguments they had.
 """
 
 import contextlib
+import inspect
 import sys
 import types
 
@@ -36,22 +37,35 @@ def plain(name):
 
 
 def relatives(path):
-    """Public functions and classes by how much of their name is in the operation's, the most first."""
+    """Public functions and classes: those whose code names the operation, then by how much of their
+    name is in the operation's."""
     wanted = plain(path)
     found = {}
     for module in modules(path.partition(".")[0]):
         for name, value in list(vars(module).items()):
             if name.startswith("_") or isinstance(value, types.ModuleType) or not callable(value):
                 continue
-            other = plain(name)
-            if other in wanted and len(other) >= COMMON:
-                found[id(value)] = (len(other), value)
-            elif wanted in other and len(wanted) >= COMMON:
-                found[id(value)] = (len(wanted), value)
+            alike = resemblance(plain(name), wanted, value)
+            if alike:
+                found[id(value)] = (alike, value)
     order = sorted(
         found.values(), key=lambda pair: (-pair[0], str(getattr(pair[1], "__name__", "")))
     )
     return [value for _, value in order[: 4 * RELATIVES]]
+
+
+def resemblance(name, wanted, value):
+    """Letters in common; 0: nothing to do with each other."""
+    if name in wanted and len(name) >= COMMON:
+        return len(name)
+    if wanted in name and len(wanted) >= COMMON:
+        return len(wanted)
+    try:
+        code = getattr(inspect.unwrap(value), "__code__", None)
+    except (AttributeError, ValueError):
+        return 0
+    mentioned = getattr(code, "co_names", ())
+    return len(wanted) if any(plain(one) == wanted for one in mentioned) else 0
 
 
 def modules(root):
