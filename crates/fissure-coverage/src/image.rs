@@ -88,13 +88,6 @@ impl Image {
         }
         name.split(".so").next().unwrap_or(&name).to_owned()
     }
-
-    /// The function that an address of the file lies in.
-    pub fn function_at(&self, address: u32) -> Option<usize> {
-        let after = self.functions.partition_point(|it| it.start <= address);
-        let position = after.checked_sub(1)?;
-        (address < self.functions[position].end).then_some(position)
-    }
 }
 
 /// What the headers say.

@@ -156,7 +156,8 @@ mod tests {
             names,
             ["mine::(module)", "mine.b::two", "mine.inner.a::three"]
         );
-        assert_eq!(image.function_at(5), Some(1));
+        let second = &image.functions[1];
+        assert!((second.start..second.end).contains(&5));
         assert_eq!(image, Image::open(&package, None).unwrap());
         fs::write(package.join("b.py"), "def two(x):\n    return 2\n\n").unwrap();
         let other = Image::open(&package, None).unwrap();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fissure_model::Dtype;
 use serde::{Deserialize, Serialize};
 
 /// A floating-point type with failure regions of its own.
@@ -26,12 +27,14 @@ impl Precision {
     /// The largest finite value, rounded to the nine digits of the registry file (which may lie a
     /// little above the exact one).
     pub fn maximum(self) -> f64 {
-        match self {
-            Precision::F16 => 65504.0,
-            Precision::Bf16 => 3.389_531_39e38,
-            Precision::F32 => 3.402_823_47e38,
-            Precision::F64 => f64::MAX,
-        }
+        let dtype = match self {
+            Precision::F16 => Dtype::Float16,
+            Precision::Bf16 => Dtype::Bfloat16,
+            Precision::F32 => Dtype::Float32,
+            Precision::F64 => return f64::MAX,
+        };
+        let exact = dtype.float_max().unwrap_or(f64::MAX);
+        format!("{exact:.8e}").parse().unwrap_or(exact)
     }
 }
 

@@ -198,6 +198,16 @@ impl Dtype {
             _ => return None,
         })
     }
+
+    /// The same by a library's name, also of types that inputs are never made of.
+    pub fn float_max_of(name: &str) -> Option<f64> {
+        match name {
+            "complex32" => Dtype::Float16.float_max(),
+            "float8_e5m2fnuz" => Dtype::Float8E5m2.float_max(),
+            "float8_e4m3fnuz" => Some(240.0),
+            name => name.parse::<Dtype>().ok()?.float_max(),
+        }
+    }
 }
 
 impl DtypeFamily {
@@ -261,6 +271,15 @@ mod tests {
             assert_eq!(dtype.name().parse::<Dtype>(), Ok(dtype));
             assert_eq!(serde_json::to_value(dtype).unwrap(), dtype.name());
         }
+    }
+
+    #[test]
+    fn the_largest_value_is_known_by_name_and_a_type_without_one_has_none() {
+        assert_eq!(Dtype::float_max_of("float16"), Some(65504.0));
+        assert_eq!(Dtype::float_max_of("complex32"), Some(65504.0));
+        assert_eq!(Dtype::float_max_of("float8_e4m3fnuz"), Some(240.0));
+        assert_eq!(Dtype::float_max_of("int32"), None);
+        assert_eq!(Dtype::float_max_of("float9"), None);
     }
 
     #[test]

@@ -187,10 +187,6 @@ impl KnownIssues {
     pub fn entries(&self) -> &[KnownIssue] {
         &self.entries
     }
-
-    pub fn is_expired(&self, entry: &KnownIssue) -> bool {
-        entry.expires < self.today
-    }
 }
 
 /// What a pattern is looked for in: signature, message, and what an oracle observed.

@@ -40,11 +40,6 @@ impl LineIndex {
         (line, offset - self.starts[line - 1])
     }
 
-    /// The byte offset at which a line (from 1) starts.
-    pub fn start_of_line(&self, line: usize) -> Option<usize> {
-        self.starts.get(line.checked_sub(1)?).copied()
-    }
-
     pub(crate) fn span(&self, node: &impl Ranged) -> Span {
         let (start, end) = (node.start().to_usize(), node.end().to_usize());
         let (line, column) = self.position(start);

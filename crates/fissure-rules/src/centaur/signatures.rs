@@ -7,8 +7,6 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value as Json;
 
-use crate::types::Type;
-
 /// The types of that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -23,24 +21,6 @@ pub enum CentaurType {
     List,
     Dtype,
     DimensionNumbers,
-}
-
-impl CentaurType {
-    /// What it is in the rule language; lists do not say there what they hold, and hold whole
-    /// numbers.
-    pub fn rule_type(self) -> Type {
-        match self {
-            CentaurType::Tensor => Type::Tensor,
-            CentaurType::TensorList => Type::list(Type::Tensor),
-            CentaurType::Integer => Type::Int,
-            CentaurType::Float => Type::Float,
-            CentaurType::Boolean => Type::Bool,
-            CentaurType::String | CentaurType::DimensionNumbers => Type::Str,
-            CentaurType::Tuple => Type::Tuple(Box::new(Type::Int)),
-            CentaurType::List => Type::list(Type::Int),
-            CentaurType::Dtype => Type::Dtype,
-        }
-    }
 }
 
 /// Parameters of one call, in order.

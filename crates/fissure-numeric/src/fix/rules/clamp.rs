@@ -1,5 +1,6 @@
 //! Guards: an argument kept inside the region where the function is defined.
 
+use fissure_model::Dtype;
 use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
 
@@ -340,15 +341,15 @@ pub(super) fn atan2_guard<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewr
     )]
 }
 
-/// The limits of an integer type, by the last part of its name.
-fn integer_limits(name: &str) -> Option<(i64, i64)> {
-    Some(match name {
-        "uint8" | "byte" => (0, 255),
-        "int8" | "char" => (-128, 127),
-        "uint16" => (0, 65535),
-        "int16" | "short" => (-32768, 32767),
-        _ => return None,
-    })
+/// The limits of an integer type, by the last part of its name, where every float can hold them.
+fn integer_limits(name: &str) -> Option<(i128, i128)> {
+    let dtype = match name {
+        "byte" => Dtype::Uint8,
+        "char" => Dtype::Int8,
+        "short" => Dtype::Int16,
+        name => name.parse().ok().filter(|it: &Dtype| it.is_integer())?,
+    };
+    dtype.integer_limits().filter(|_| dtype.size() <= Some(2))
 }
 
 pub(super) fn cast_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
