@@ -310,6 +310,7 @@ def inner_calls(path, target):
 
     class Relative(Observer):
         def call(self, function, *arguments, **keywords):
+            arguments = inside.smaller(arguments)
             result = Observer.call(self, function, *arguments, **keywords)
             if watch.backward:
                 with contextlib.suppress(Exception):

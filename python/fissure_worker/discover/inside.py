@@ -37,35 +37,41 @@ def plain(name):
 
 
 def relatives(path):
-    """Public functions and classes: those whose code names the operation, then by how much of their
-    name is in the operation's."""
+    """Public functions and classes: by how much of their name is in the operation's; those whose code
+    names the operation count as named like it, those whose code names one of the latter a little less."""
     wanted = plain(path)
-    found = {}
+    members = {}
     for module in modules(path.partition(".")[0]):
         for name, value in list(vars(module).items()):
             if name.startswith("_") or isinstance(value, types.ModuleType) or not callable(value):
                 continue
-            alike = resemblance(plain(name), wanted, value)
-            if alike:
-                found[id(value)] = (alike, value)
+            members[id(value)] = (plain(name), value, mentioned(value))
+    found = {}
+    callers = set()
+    for key, (name, value, inner) in members.items():
+        if wanted in inner:
+            callers.add(name)
+            found[key] = (len(wanted), value)
+        elif name in wanted and len(name) >= COMMON or wanted in name and len(wanted) >= COMMON:
+            found[key] = (min(len(name), len(wanted)), value)
+    for key, (_, value, inner) in members.items():
+        if key not in found and callers & inner:
+            found[key] = (len(wanted) - 1, value)
     order = sorted(
         found.values(), key=lambda pair: (-pair[0], str(getattr(pair[1], "__name__", "")))
     )
     return [value for _, value in order[: 4 * RELATIVES]]
 
 
-def resemblance(name, wanted, value):
-    """Letters in common; 0: nothing to do with each other."""
-    if name in wanted and len(name) >= COMMON:
-        return len(name)
-    if wanted in name and len(wanted) >= COMMON:
-        return len(wanted)
+def mentioned(value):
+    """Plain names that the code of a function names, or that of a layer's call."""
     try:
+        if isinstance(value, type):
+            value = getattr(value, "forward", None) or getattr(value, "call", None)
         code = getattr(inspect.unwrap(value), "__code__", None)
-    except (AttributeError, ValueError):
-        return 0
-    mentioned = getattr(code, "co_names", ())
-    return len(wanted) if any(plain(one) == wanted for one in mentioned) else 0
+    except (AttributeError, TypeError, ValueError):
+        return frozenset()
+    return frozenset(plain(one) for one in getattr(code, "co_names", ()))
 
 
 def modules(root):
@@ -228,6 +234,20 @@ def tensorflow_arguments(operation, inputs, attributes):
 
 def text(value):
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+#: Elements of a tensor that an example may make; larger ones are made with a batch of one.
+LARGE = 1 << 18
+
+
+def smaller(arguments):
+    """Sizes of a large tensor (`randn(20, 16, 50, 44, 31)`) with the first one 1; others as they are."""
+    if len(arguments) < 3 or not all(type(one) is int for one in arguments):
+        return arguments
+    count = 1
+    for one in arguments:
+        count *= one
+    return (1,) + tuple(arguments[1:]) if count > LARGE else arguments
 
 
 def with_gradients(function, arguments, keywords):

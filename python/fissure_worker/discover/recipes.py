@@ -7,7 +7,7 @@ import sys
 #: Elements that are written down; of larger tensors the first ones, repeated.
 PATTERN = 256
 #: Larger tensors are another example.
-ELEMENTS = 1 << 20
+ELEMENTS = 1 << 21
 DEPTH = 6
 #: Number of parameters → functions of a library that stand for one written in an example.
 STAND_INS = {
