@@ -1,13 +1,13 @@
 //! All numbers of `float32`: parts that are kept as files, so that a sweep can be stopped, go on, and be shared out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
 use crate::report::{Crash, Finding, Profile, Report, Skipped};
-use crate::run::{Event, Heard, Options, SweepError, Task, conversation};
+use crate::run::{End, Event, Heard, Options, SweepError, Task, conversation};
 
 /// Parts of the numbers in their order, as `exhaustive.py` cuts them.
 pub const PARTS: u32 = 256;
@@ -15,6 +15,9 @@ pub const PARTS: u32 = 256;
 const GAP: u64 = 1 << 16;
 /// Intervals that are told of one function.
 const MOST: usize = 16;
+
+/// How often a part that takes too long is tried, each time with twice the time: the machine may have been busy.
+const TRIES: u32 = 3;
 
 /// Which of the parts are done here, and where they are kept.
 #[derive(Clone, Debug)]
@@ -43,6 +46,9 @@ pub(crate) struct Part {
     /// The process ended in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash: Option<String>,
+    /// It took too long: the next run tries it again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub timed_out: bool,
 }
 
 /// A finding with the places of its ends in the order of all numbers.
@@ -106,20 +112,31 @@ fn one(
 ) -> Result<(), SweepError> {
     let mine = |number: &u32| number % shards == shard - 1;
     let all: Vec<u32> = (0..PARTS).filter(mine).collect();
+    let kept = read(folder)?;
+    // What took too long in an earlier run may have met a busy machine.
+    let mut again: BTreeSet<u32> = (kept.iter())
+        .filter(|part| part.timed_out && mine(&part.number))
+        .map(|part| part.number)
+        .collect();
+    let mut tries: BTreeMap<u32, u32> = BTreeMap::new();
     loop {
-        let left: Vec<u32> = (all.iter().copied())
-            .filter(|number| !file(folder, *number).is_file())
+        let late = |number: &u32| tries.get(number).copied().unwrap_or(0);
+        let mut left: Vec<u32> = (all.iter().copied())
+            .filter(|number| again.contains(number) || !file(folder, *number).is_file())
             .collect();
         let mut done = all.len() - left.len();
-        if left.is_empty() {
+        let Some(round) = left.iter().map(late).min() else {
             return Ok(());
-        }
+        };
+        // Those that took too long come after all others.
+        left.retain(|number| late(number) == round);
         let mut first = left[0];
         let mut skipped: Option<Skipped> = None;
         let mut failed = None;
         let settings = Options {
             functions: vec![function.to_owned()],
             dtypes: vec!["float32".to_owned()],
+            timeout: options.timeout * (1 << round),
             ..options.clone()
         };
         let ended = conversation(
@@ -131,6 +148,7 @@ fn one(
                     if let Err(error) = write(folder, &part) {
                         failed.get_or_insert(error);
                     }
+                    again.remove(&part.number);
                     done += 1;
                     tell(Event::Part {
                         function,
@@ -151,14 +169,20 @@ fn one(
             report.skipped.push(skipped);
             return Ok(());
         }
-        if let Some(how) = ended {
-            // It ended in the part that comes next: noted, and not tried again.
+        if let Some(End { how, timed_out }) = ended {
+            // It ended in the part that comes next.
+            if timed_out && round + 1 < TRIES {
+                tries.insert(first, round + 1);
+                continue;
+            }
             let crash = Part {
                 number: first,
                 crash: Some(how),
+                timed_out,
                 ..Part::default()
             };
             write(folder, &crash)?;
+            again.remove(&first);
         }
     }
 }

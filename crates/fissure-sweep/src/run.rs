@@ -95,6 +95,13 @@ pub(crate) enum Heard {
     Part(Part),
 }
 
+/// How a process ended that did not do everything.
+pub(crate) struct End {
+    pub how: String,
+    /// It was still running.
+    pub timed_out: bool,
+}
+
 /// Sweeps everything; a function that ends the process is noted, and the next one gets a new process.
 pub fn sweep(options: &Options, mut tell: impl FnMut(Event<'_>)) -> Result<Report, SweepError> {
     let mut report = Report {
@@ -129,7 +136,7 @@ pub fn sweep(options: &Options, mut tell: impl FnMut(Event<'_>)) -> Result<Repor
                 },
             )?;
         done.append(&mut begun);
-        let Some(how) = ended else {
+        let Some(End { how, .. }) = ended else {
             return Ok(report);
         };
         let Some((function, dtype)) = current else {
@@ -160,7 +167,7 @@ pub(crate) fn conversation(
     task: &Task<'_>,
     version_told: &mut String,
     mut heard: impl FnMut(Heard),
-) -> Result<Option<String>, SweepError> {
+) -> Result<Option<End>, SweepError> {
     let folder = tempfile::tempdir()?;
     for package in [PACKAGE, fissure_execute::WORKER] {
         fissure_execute::unpack_package(package, folder.path())?;
@@ -190,17 +197,18 @@ pub(crate) fn conversation(
             },
             Err(RecvTimeoutError::Timeout) => {
                 end(&mut child);
-                return Ok(Some(format!(
-                    "still running after {} s",
-                    options.timeout.as_secs()
-                )));
+                return Ok(Some(End {
+                    how: format!("still running after {} s", options.timeout.as_secs()),
+                    timed_out: true,
+                }));
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = child.wait();
-                return Ok(Some(status.map_or_else(
-                    |error| error.to_string(),
-                    |status| status.to_string(),
-                )));
+                let how = status.map_or_else(|error| error.to_string(), |it| it.to_string());
+                return Ok(Some(End {
+                    how,
+                    timed_out: false,
+                }));
             }
         }
     }
