@@ -94,7 +94,7 @@ def every(backend, table, path, parts, tell):
 
 
 def one(backend, table, path, dtype, settings, tell):
-    from fissure_sweep import grid, profile, values
+    from fissure_sweep import further, grid, precise, profile, values
 
     function = resolve(path)
     if function is None:
@@ -108,8 +108,15 @@ def one(backend, table, path, dtype, settings, tell):
             swept = grid.swept(backend, function, path, dtype, arity, row)
         else:
             bits = values.patterns(dtype, settings["count"])
-            sweep = profile.Sweep(backend, function, path, dtype, bits, row)
-            swept = profile.profile(sweep) if sweep.y.shape == sweep.x.shape else None
+            sweep = None
+            if dtype == "float64" and backend.name != "numpy":
+                sweep = precise.of(backend, function, path, bits, row)
+            if sweep is None:
+                sweep = profile.Sweep(backend, function, path, dtype, bits, row)
+            swept = None
+            if sweep.y.shape == sweep.x.shape:
+                facts, findings = profile.profile(sweep)
+                swept = facts, further.findings(sweep, findings)
         if swept is None:
             tell(
                 event="skipped",

@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import sys
 
 import numpy
 
@@ -39,6 +40,20 @@ class Backend:
         """The same elements with gaps between them, or None where the library has no such thing."""
         return None
 
+    def in_place(self, path):
+        """The form of a function that writes its result over the argument and returns it, or None: by the usual name
+        beside it."""
+        module, _, name = path.rpartition(".")
+        return getattr(sys.modules.get(module), name + "_", None)
+
+    def threaded(self, function):
+        """The function with the work shared out to two threads, or None where that cannot be asked for."""
+        return None
+
+    def gradient(self, function):
+        """The derivative of each element of the result by the element at its place, or None."""
+        return None
+
     def cast(self, array, dtype):
         """A tensor of these numbers, which are exact in the type."""
         raise NotImplementedError
@@ -61,6 +76,15 @@ class Backend:
         """A line that shows one element, and what it is compared with."""
         make = self.make % {"value": literal(value), "dtype": dtype}
         return "%s; print(%s(x)[0], %s(%s)[0])" % (make, path, path, self.others[other])
+
+    #: Makes the derivative of a function, `%s`, as a function.
+    derivative = ""
+
+    def gradient_script(self, path, dtype, value):
+        """A line that shows the derivative at one number, and in the wider type."""
+        make = self.make % {"value": literal(value), "dtype": dtype}
+        wide = self.others["wide"].replace("x.double()", "x.detach().double()")
+        return "%s; g = %s; print(g(x)[0], g(%s)[0])" % (make, self.derivative % path, wide)
 
     def grid_script(self, path, dtype, given, other, wide):
         """The same for several arguments, in the library's own words for a cast."""
@@ -86,10 +110,42 @@ class Torch(Backend):
         "alone": "x[:1]",
         "negative": "-x",
     }
+    derivative = "lambda x: torch.autograd.grad(%s(x.requires_grad_()).sum(), x)[0]"
+
+    def script(self, path, dtype, value, other):
+        make = self.make % {"value": literal(value), "dtype": dtype}
+        if other == "in place":
+            return "%s; print(%s(x)[0], %s_(x)[0])" % (make, path, path)
+        if other == "threads":
+            make = make.replace("(64,)", "(1 << 20,)")
+            threads = "torch.set_num_threads(%d)"
+            return "%s; %s; y = %s(x); %s; print((y != %s(x)).sum())" % (
+                make, threads % 1, path, threads % 2, path,
+            )  # fmt: skip
+        return Backend.script(self, path, dtype, value, other)
 
     def __init__(self):
         Backend.__init__(self)
         self.library.set_num_threads(1)
+
+    def threaded(self, function):
+        def run(tensor):
+            self.library.set_num_threads(2)
+            try:
+                return function(tensor)
+            finally:
+                self.library.set_num_threads(1)
+
+        return run
+
+    def gradient(self, function):
+        def derivative(tensor):
+            tensor = tensor.detach().clone().requires_grad_()
+            result = function(tensor)
+            (found,) = self.library.autograd.grad(result.sum(), tensor)
+            return found
+
+        return derivative
 
     def tensor(self, bits, dtype):
         torch = self.library
@@ -158,12 +214,21 @@ class Jax(Narrow):
     )
     others = {"wide": "x.astype('float64')", "alone": "x[:1]", "negative": "-x"}
 
+    derivative = "lambda x: jax.vjp(%s, x)[1](jax.numpy.ones_like(x))[0]"
+
     def __init__(self):
         Backend.__init__(self)
         self.library.config.update("jax_enable_x64", True)
 
     def tensor(self, bits, dtype):
         return importlib.import_module("jax.numpy").asarray(self.array(bits, dtype))
+
+    def gradient(self, function):
+        def derivative(tensor):
+            result, pull = self.library.vjp(function, tensor)
+            return pull(importlib.import_module("jax.numpy").ones_like(result))[0]
+
+        return derivative
 
     widened = "%(name)s.astype('%(wide)s')"
 
@@ -178,8 +243,24 @@ class Tensorflow(Narrow):
     )
     others = {"wide": "tensorflow.cast(x, 'float64')", "alone": "x[:1]", "negative": "-x"}
 
+    derivative = "lambda x: tensorflow.gradients(%s(x), x)[0]"
+
+    def gradient_script(self, path, dtype, value):
+        make = self.make % {"value": literal(value), "dtype": dtype}
+        line = "%s; g = tensorflow.function(%s); print(g(x)[0], g(%s)[0])"
+        return line % (make, self.derivative % path, self.others["wide"])
+
     def tensor(self, bits, dtype):
         return self.library.constant(self.array(bits, dtype))
+
+    def gradient(self, function):
+        def derivative(tensor):
+            with self.library.GradientTape() as tape:
+                tape.watch(tensor)
+                result = function(tensor)
+            return tape.gradient(result, tensor)
+
+        return derivative
 
     widened = "tensorflow.cast(%(name)s, '%(wide)s')"
 

@@ -67,6 +67,9 @@ pub struct Function {
     /// Number of tensors that it combines element by element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elementwise: Option<u8>,
+    /// What it computes, in the words of mpmath, with `x` for the element.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -60,7 +60,7 @@ fn every_oracle_finds_its_planted_defect_and_is_silent_on_the_correct_twin() {
     let Some(told) = told("planted.py") else {
         return;
     };
-    assert_eq!(told.len(), 22);
+    assert_eq!(told.len(), 24);
     for one in told {
         if one.name.starts_with("wrong.") {
             assert_eq!(one.reports.len(), 1, "{one:?}");

@@ -75,8 +75,63 @@ def wrong_at_five_numbers(x):
     y = torch.exp(x)
     return torch.where((abs(x - 3.3) < 5e-7) & (x.dtype == torch.float32), y * 1.001, y)
 
+def hangs_at_first(x):
+    """As on a machine that is busy the first time."""
+    marker = os.path.join(os.path.dirname(__file__), "was here")
+    if not os.path.exists(marker):
+        open(marker, "w").close()
+        import time
+        time.sleep(600)
+    return torch.exp(x)
+
 def sums(x):
     return x.sum()
+
+def twice_(x):
+    return x.mul_(2)
+
+def thrice(x):
+    return x * 3
+
+def thrice_(x):
+    """Wrong where it writes over its argument."""
+    return x.copy_(torch.where((x > 1) & (x < 2), x * 3.5, x * 3))
+
+def wrong_on_two_threads(x):
+    y = torch.exp(x)
+    return torch.where((x > 3) & (x < 4), y * 1.1, y) if torch.get_num_threads() == 2 else y
+
+class Slope(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x, factor):
+        context.save_for_backward(x)
+        context.factor = factor
+        return torch.exp(x)
+
+    @staticmethod
+    def backward(context, given):
+        (x,) = context.saved_tensors
+        wrong = (x > 1) & (x < 2) & (x.dtype != torch.float64)
+        return given * torch.where(wrong, context.factor * torch.exp(x), torch.exp(x)), None
+
+def right_slope(x):
+    return Slope.apply(x, 1.0)
+
+def wrong_slope(x):
+    return Slope.apply(x, 1.5)
+
+def sin(x):
+    return torch.sin(x)
+
+def cos(x):
+    """Right in all but the last five digits of float64, where nothing is wider."""
+    return torch.cos(x) * (1 + 1e-11)
+
+def erf(x):
+    return torch.erf(x)
+
+def erfc(x):
+    return torch.erfc(x) * (1 + 1e-11)
 "#;
 
 fn swept(python: &Path, folder: &Path, functions: &[&str], dtype: &str) -> Report {
@@ -303,4 +358,86 @@ fn all_numbers_show_what_a_sample_misses_and_parts_that_are_kept_are_not_done_ag
     let finding = &found["findings"][0];
     assert_eq!(finding["kind"], "far from the result in a wider type");
     assert_eq!(finding["count"], 5, "{found}");
+}
+
+#[test]
+fn other_forms_threads_and_derivatives_are_compared_and_float64_has_a_reference() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("planted_sweep.py"), PLANTED).unwrap();
+    let wrong = [
+        ("thrice", "in place and out of place disagree", 1.0, 2.0),
+        (
+            "wrong_on_two_threads",
+            "one thread and two disagree",
+            3.0,
+            4.0,
+        ),
+        (
+            "wrong_slope",
+            "derivative: far from the result in a wider type",
+            1.0,
+            2.0,
+        ),
+    ];
+    for dtype in ["bfloat16", "float32"] {
+        let functions = [
+            "twice",
+            "thrice",
+            "wrong_on_two_threads",
+            "right_slope",
+            "wrong_slope",
+        ];
+        let report = swept(&python, folder.path(), &functions, dtype);
+        for silent in ["twice", "right_slope"] {
+            assert_eq!(kinds(&report, silent), [], "{silent} {dtype}");
+        }
+        for (name, kind, low, high) in wrong {
+            let found = kinds(&report, name);
+            assert_eq!(found.len(), 1, "{name} {dtype}: {found:?}");
+            assert_eq!(found[0].0, kind, "{name} {dtype}");
+            assert!(found[0].1 >= low && found[0].2 <= high, "{found:?}");
+        }
+    }
+    // The extended type of the processor, and the formula of the table.
+    let functions = ["sin", "cos", "erf", "erfc"];
+    let report = swept(&python, folder.path(), &functions, "float64");
+    for (right, wrong) in [("sin", "cos"), ("erf", "erfc")] {
+        assert_eq!(kinds(&report, right), [], "{right}");
+        let found = kinds(&report, wrong);
+        let far = |it: &(String, f64, f64)| it.0 == "far from the result in a wider type";
+        assert!(found.iter().any(far), "{wrong}: {found:?}");
+    }
+}
+
+#[test]
+fn a_part_that_takes_too_long_is_tried_again_with_more_time() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("planted_sweep.py"), PLANTED).unwrap();
+    let kept = Exhaustive {
+        folder: folder.path().join("kept"),
+        shard: (193, 256),
+    };
+    let options = Options {
+        python,
+        library: "torch".into(),
+        functions: vec!["planted_sweep.hangs_at_first".into()],
+        timeout: Duration::from_secs(30),
+        search: vec![folder.path().to_owned()],
+        ..Options::default()
+    };
+    let mut parts = 0;
+    let report = exhaustive(&options, &kept, |event| {
+        parts += usize::from(matches!(event, Event::Part { .. }));
+    });
+    assert!(report.expect("the sweep runs").crashes.is_empty());
+    assert_eq!(parts, 1);
+    let file = kept.folder.join("planted_sweep.hangs_at_first/192.json");
+    let part: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert_eq!(part["elements"], 1 << 24);
 }

@@ -18,8 +18,9 @@ CASES = [
     ("placement", "nan_for_finite", [torch.tensor([1.0, 100.0, 2.0])]),
     ("determinism", "nondeterministic", [torch.randn(5)]),
     ("determinism", "batch_dependent", [torch.rand(4, 3)]),
-    # Nothing of this input is near the interval that is wrong.
+    # Nothing of these inputs is near the interval that is wrong.
     ("sweep", "wrong_interval", [torch.zeros(2)]),
+    ("sweep", "wrong_interval", [torch.zeros(2).bfloat16(), 0.1]),
 ]
 
 for oracle, function, arguments in CASES:
