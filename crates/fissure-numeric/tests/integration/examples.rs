@@ -2,7 +2,6 @@
 //! reported on the stable twins.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 
@@ -62,30 +61,14 @@ fn manifest() -> Vec<Program> {
 }
 
 pub(crate) fn scan_all(python: &Path, library: &str, files: &[PathBuf]) -> Vec<Scanned> {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = tempfile::tempdir().unwrap();
     let registry = crate::support::registry_file();
-    let run = Command::new(python)
-        .arg(here.join("tests/integration/scan_examples.py"))
-        .arg(here.join("../../python"))
-        .arg(output.path())
-        .arg(registry.path())
-        .arg(library)
-        .args(files)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        // Some virtual machines advertise AMX and cannot run it: PyTorch's kernels then end the
-        // process by SIGILL, and this harness has all programs in one.
-        .env("ONEDNN_MAX_CPU_ISA", "AVX2")
-        .output()
-        .unwrap();
-    assert!(
-        run.status.success(),
-        "{}: {}",
-        run.status,
-        String::from_utf8_lossy(&run.stderr)
-    );
-    String::from_utf8_lossy(&run.stdout)
-        .lines()
+    let leading = [output.path(), registry.path(), Path::new(library)];
+    let arguments = leading
+        .into_iter()
+        .chain(files.iter().map(PathBuf::as_path));
+    crate::support::self_test(python, "scan_examples.py", arguments)
+        .iter()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }

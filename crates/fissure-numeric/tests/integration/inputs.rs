@@ -2,33 +2,14 @@
 //! precision, and the interface of the soft assertions. Each script scans its programs in one
 //! interpreter, so that torch is imported once, and prints a line per sentence.
 
-use std::path::Path;
-use std::process::Command;
+use crate::support::{all_hold, registry_file, self_test};
 
 fn every_sentence_holds(script: &str) {
     let Some(python) = fissure_testing::torch_python() else {
         return;
     };
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let registry = crate::support::registry_file();
-    let run = Command::new(python)
-        .arg(here.join("tests/integration").join(script))
-        .arg(here.join("../../python"))
-        .arg(registry.path())
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("MPLBACKEND", "Agg")
-        .output()
-        .unwrap();
-    let printed = String::from_utf8_lossy(&run.stdout);
-    assert!(
-        run.status.success(),
-        "{printed}{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
-    assert!(
-        printed.lines().count() > 0 && printed.lines().all(|line| line.ends_with(": ok")),
-        "{printed}"
-    );
+    let registry = registry_file();
+    all_hold(&self_test(&python, script, [registry.path()]), 1);
 }
 
 #[test]

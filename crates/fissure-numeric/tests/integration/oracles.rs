@@ -1,33 +1,16 @@
 //! Every oracle fires on a known-bad value and stays silent on a known-good one.
 
-use std::path::Path;
-use std::process::Command;
+use crate::support::{all_hold, registry_file, self_test};
 
 #[test]
 fn each_of_the_twelve_oracles_tells_bad_from_good() {
     let Some(python) = fissure_testing::torch_python() else {
         return;
     };
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let registry = crate::support::registry_file();
-    let run = Command::new(python)
-        .arg(here.join("tests/integration/oracles_self_test.py"))
-        .arg(here.join("../../python"))
-        .arg(registry.path())
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-        .unwrap();
-    let printed = String::from_utf8_lossy(&run.stdout);
-    assert!(
-        run.status.success(),
-        "{printed}{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
-    assert_eq!(
-        printed.lines().filter(|line| line.ends_with(" ok")).count(),
-        12,
-        "{printed}"
-    );
+    let registry = registry_file();
+    let lines = self_test(&python, "oracles_self_test.py", [registry.path()]);
+    let judged = lines.iter().filter(|line| line.ends_with(" ok"));
+    assert_eq!(judged.count(), 12, "{lines:#?}");
 }
 
 #[test]
@@ -35,21 +18,6 @@ fn every_formula_with_a_stable_form_tells_bad_from_good() {
     let Some(python) = fissure_testing::torch_python() else {
         return;
     };
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let run = Command::new(python)
-        .arg(here.join("tests/integration/formulas_self_test.py"))
-        .arg(here.join("../../python"))
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output()
-        .unwrap();
-    let printed = String::from_utf8_lossy(&run.stdout);
-    assert!(
-        run.status.success(),
-        "{printed}{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
-    assert!(
-        printed.lines().count() > 15 && printed.lines().all(|line| line.ends_with(" ok")),
-        "{printed}"
-    );
+    let lines = self_test(&python, "formulas_self_test.py", [""; 0]);
+    all_hold(&lines, 16);
 }
