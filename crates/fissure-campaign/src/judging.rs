@@ -13,7 +13,7 @@ use std::time::Duration;
 use fissure_model::{ConcreteInput, Execution};
 
 use crate::novelty::{Novelty, element_types, kind};
-use crate::turn::FIRST_INPUTS;
+use crate::turn::{FIRST_INPUTS, SECOND_INPUTS};
 
 /// Inputs that travel together. Judging one takes a millisecond or more, so few are enough.
 const BATCH: usize = 16;
@@ -155,7 +155,7 @@ impl Judging {
         self.plain += calls as u64;
         self.plain_time += busy;
         self.credit += calls as f64 * self.options.share;
-        if !self.is_first_turn() {
+        if !self.is_early() {
             for input in &accepted {
                 self.look_once(input);
             }
@@ -190,9 +190,9 @@ impl Judging {
         }
     }
 
-    /// By the clock, every API is reached before any is looked at closely.
-    fn is_first_turn(&self) -> bool {
-        self.options.time_share.is_some() && self.plain <= FIRST_INPUTS
+    /// By the clock, every API has its first two turns before any is looked at closely.
+    fn is_early(&self) -> bool {
+        self.options.time_share.is_some() && self.plain <= SECOND_INPUTS
     }
 
     fn can_afford(&self, price: f64) -> bool {
@@ -203,7 +203,7 @@ impl Judging {
         if self.chosen < LEAST.min(1 + later.div_ceil(SPREAD)) {
             return true;
         }
-        if self.is_first_turn() {
+        if self.is_early() {
             return false;
         }
         let mean = match self.judged {
@@ -450,11 +450,18 @@ mod tests {
             execution
         };
         judging.count(&[costs(1)], Duration::from_millis(1));
-        judging.offer(64, Duration::from_millis(59), inputs(64));
+        judging.offer(96, Duration::from_millis(9), inputs(64));
+        let early = chosen(&mut judging).len();
+        assert_eq!(early, 4, "one of so many in the second");
+        judging.count(
+            &[costs(1), costs(1), costs(1), costs(1)],
+            Duration::from_millis(4),
+        );
+        judging.offer(64, Duration::from_millis(50), inputs(160));
         assert_eq!(
             chosen(&mut judging).len(),
-            59,
-            "60 ms at 1 ms each, 1 was spent"
+            55,
+            "60 ms at 1 ms each, 5 were spent"
         );
     }
 

@@ -1,12 +1,15 @@
 //! The share of an API when many of them take turns.
 //!
-//! The first turn is small and counted in inputs, so that every API is reached before any is met a
-//! second time. Later ones are counted in time, and are longer where something new still comes.
+//! The first two turns are small and counted in inputs, so that every API is reached before any is met a
+//! second time, and has some inputs before any is looked at closely. Later ones are counted in time, and are longer where
+//! something new still comes.
 
 use std::time::Duration;
 
 /// Inputs of the first turn: all that is generated before feedback steers anything.
 pub(crate) const FIRST_INPUTS: u64 = 64;
+/// Inputs after the second turn.
+pub(crate) const SECOND_INPUTS: u64 = 160;
 /// Bounds of the first turn's time, which ends that of an API whose calls are slow.
 const LEAST_FIRST: Duration = Duration::from_millis(40);
 const MOST_FIRST: Duration = Duration::from_secs(3);
@@ -68,13 +71,15 @@ impl Turn {
         self.news = news;
     }
 
-    /// Begins the next, which has this length where something new comes.
-    pub(crate) fn begin(&mut self, elapsed: Duration, full: Duration) {
+    /// Begins the next, which has this length where something new comes. So many inputs there were.
+    pub(crate) fn begin(&mut self, elapsed: Duration, full: Duration, inputs: u64) {
         self.began = elapsed;
         self.over = false;
-        self.inputs = None;
+        let second = inputs < SECOND_INPUTS;
+        self.inputs = second.then_some(SECOND_INPUTS);
         let full = full.mul_f64(self.weight);
-        self.time = if self.stale { full / STALE } else { full };
+        let stale = self.stale && !second;
+        self.time = if stale { full / STALE } else { full };
     }
 }
 
@@ -89,15 +94,22 @@ mod tests {
         assert!(
             !turn.follow(second / 8, FIRST_INPUTS - 1) && turn.follow(second / 8, FIRST_INPUTS)
         );
+        turn.end(0);
+        turn.begin(second, 8 * second, FIRST_INPUTS);
+        assert!(!turn.follow(2 * second, SECOND_INPUTS - 1));
+        assert!(
+            turn.follow(2 * second, SECOND_INPUTS),
+            "the second is counted"
+        );
         turn.end(3);
-        turn.begin(8 * second, 8 * second);
+        turn.begin(8 * second, 8 * second, 9000);
         assert!(!turn.follow(15 * second, 9999) && turn.follow(16 * second, 9999));
         turn.end(3);
         assert!(turn.is_stale());
-        turn.begin(16 * second, 8 * second);
+        turn.begin(16 * second, 8 * second, 9000);
         assert!(turn.follow(18 * second, 9999), "a quarter");
         turn.end(4);
-        turn.begin(18 * second, 8 * second);
+        turn.begin(18 * second, 8 * second, 9000);
         assert!(!turn.follow(25 * second, 9999), "whole again");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fissure_model::OutcomeKind;
 
 use super::{Lane, share};
-use crate::turn::Turn;
+use crate::turn::{SECOND_INPUTS, Turn};
 
 impl Lane {
     /// Others have their turns between those of this API, the first of which begins now.
@@ -55,13 +55,14 @@ impl Lane {
             slow.begin_turn(full);
         }
         if let Some(turn) = &mut self.turn {
-            turn.begin(self.clock.elapsed(), full);
+            turn.begin(self.clock.elapsed(), full, self.next_number);
         }
     }
 
     /// Did its last turn show nothing new?
     pub(crate) fn is_stale(&self) -> bool {
-        self.turn.as_ref().is_some_and(Turn::is_stale)
+        // The second turn is everybody's.
+        self.next_number >= SECOND_INPUTS && self.turn.as_ref().is_some_and(Turn::is_stale)
     }
 
     /// Grows with every reason for rejection and kind of outcome not met before, and when the kinds
