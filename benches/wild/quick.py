@@ -14,7 +14,10 @@ import signal
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+sys.path.insert(0, os.path.join(HERE, "..", "..", "crates", "fissure-testing", "python"))
+import in_process
 import run as corpus
 
 os.environ.setdefault("PYTORCH_JIT", "0")
@@ -22,56 +25,24 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("MPLBACKEND", "Agg")
 SECONDS = 10
-CONFIG = {
-    "tensor_size": None,
-    "min_value": None,
-    "max_value": None,
-    "stop_on_failure": False,
-    "oscillation_threshold": None,
-    "max_fuzz_iterations": None,
-    "mutation_rate": None,
-    "gradient_backprop": True,
-    "save_inputs": True,
-}
-
-
-class Events:
-    def __init__(self):
-        self.seen = []
-
-    def emit(self, event, **fields):
-        self.seen.append(dict(fields, event=event))
-
-    def of(self, kind):
-        return [event for event in self.seen if event["event"] == kind]
 
 
 def scan(name, registry, output):
     """What `run.py` keeps of a function, by a session in this process."""
-    from fissure_scan.run.session import Session
-
     module, _, function = name.partition(":")
-    began, processor, events = time.time(), time.process_time(), Events()
-    plan = {
-        "file": None,
-        "module": module,
-        "function": function,
-        "arguments": [],
-        "root": output,
-        "directory": output,
-        "regions": False,
-        "timeout": SECONDS,
-        "own_run_timeout": SECONDS,
-        "level": 4,
-        "inputs": {},
-        "freeze": [],
-        "weights": False,
-        "strict": False,
-        "output": os.path.join(output, name.replace(":", "-")),
-        "registry": registry,
-        "config": CONFIG,
-    }
-    session = Session(plan, events)
+    began, processor, events = time.time(), time.process_time(), in_process.Events()
+    session = in_process.session(
+        events,
+        None,
+        registry,
+        module=module,
+        function=function,
+        root=output,
+        directory=output,
+        timeout=SECONDS,
+        own_run_timeout=SECONDS,
+        output=os.path.join(output, name.replace(":", "-")),
+    )
     started = session.start()
     if started:
         session.run_search()

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..steer import steering
 from ..watch import operations
+from . import meeting
 from .base import Backend, fitted
 
 _MONITOR = [None]
@@ -222,6 +223,9 @@ class TracedArray(np.ndarray):
 
     def __reduce__(self):
         return self.view(np.ndarray).__reduce__()
+
+
+meeting.install(TracedArray)
 
 
 def converted(source, result):

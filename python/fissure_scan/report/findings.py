@@ -212,11 +212,17 @@ class Found:
         if any(value != value or value in (np.inf, -np.inf) for value in trace.observed):
             return
         hidden, absorbed = None, None
+        returned = consequence.leaves(trace.result)
+        fine = bool(returned) and all(bool(np.isfinite(leaf).all()) for leaf in returned)
         for node in trace.nodes:
             if node.index < self.failure.index:
                 continue
             if node.output_bad and not node.consumed and not _replaced(node):
-                return
+                asking = _asking(trace, node) if fine else None
+                if asking is None:
+                    return
+                # What a target function gives back is finite: it only decides by this.
+                absorbed = absorbed or asking
             if node.inputs_bad and not node.output_bad and not tests(node.outputs):
                 if operations.has(node.name, "decides") or operations.has(node.name, "selects"):
                     return
@@ -329,6 +335,16 @@ class Found:
             "origin": self.origin,
             "sentence": words.sentence(self),
         }
+
+
+def _asking(trace, made):
+    """The comparison that the result of an operation goes into, if there is one."""
+    held = set(map(id, made.outputs))
+    for node in trace.nodes:
+        if node.index > made.index and tests(node.outputs):
+            if any(id(value) in held for value in node.inputs):
+                return node
+    return None
 
 
 def _under_a_root(trace, index):

@@ -300,8 +300,9 @@ def _literal(value):
     if type(value).__module__.startswith("torch"):
         import torch
 
-        raw = value.detach().contiguous().cpu()
-        data = bytes(raw.reshape(-1).view(torch.uint8).numpy().tobytes()) if raw.numel() else b""
+        # A copy: an axis of one element keeps any stride while it counts as contiguous.
+        raw = value.detach().cpu().reshape(-1).clone(memory_format=torch.contiguous_format)
+        data = bytes(raw.view(torch.uint8).numpy().tobytes()) if raw.numel() else b""
         if str(raw.dtype) == "torch.bool":
             return "tensor(%r, torch.uint8%s).bool()" % (_pack(data), shape)
         return "tensor(%r, %s%s)" % (_pack(data), raw.dtype, shape)

@@ -233,7 +233,7 @@ def _range(facts, text, lower):
         return
     if re.search(r"\bprobabilit(y|ies)\b", lower) and "log" not in lower:
         facts.low, facts.high = 0.0, 1.0
-    elif "non-negative" in lower or "nonnegative" in lower or "not negative" in lower:
+    elif re.search(r"\bnon-?negative\b|\bnot negative\b|\bhistograms?\b", lower):
         facts.low = 0.0
     elif re.search(r"\b(strictly )?positive\b", lower):
         facts.low, facts.open_low = 0.0, True

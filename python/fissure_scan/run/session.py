@@ -200,16 +200,31 @@ class Session:
             ):
                 variable = Variable(info)
                 overrides[key] = variable.clip(0.875 * variable.own + 0.0625 * variable.scale, 1)
-        if not overrides:
+        arguments = self.program.synthesised
+        numbers = {}
+        if arguments is not None:
+            # Arrays are made of numbers, too.
+            numbers = dict(
+                (name, 0.875 * value)
+                for name, value in arguments.values.items()
+                if type(value) is float and value
+            )
+        if not overrides and not numbers:
             return
         self.program.settings.infos = infos
-        self.program.run(
-            Policy(
-                overrides=overrides,
-                stop_after=self.baseline.operations,
-                time_limit=max(1.0, 3.0 * self.baseline.seconds),
-            )
+        policy = Policy(
+            overrides=overrides,
+            stop_after=self.baseline.operations,
+            time_limit=max(1.0, 3.0 * self.baseline.seconds),
         )
+        if overrides:
+            self.program.run(policy)
+        if numbers:
+            arguments.changed = numbers
+            try:
+                self.program.run(policy)
+            finally:
+                arguments.changed = {}
 
     def _own_run(self):
         limit = min(self.plan["own_run_timeout"], max(5.0, 0.5 * (self.ends - time.monotonic())))

@@ -184,6 +184,7 @@ class Scalar:
         self.open_low = False
         self.stated = False  # the range is documented or the user's, not the name's
         self.low, self.high, self.why = None, None, "a number of the program"
+        self.asked = False  # the program asks about it in a condition
         if self.kind is not None:
             self.low, self.high, self.why, self.open_low = allowed_range(self.kind, value)
 
@@ -195,8 +196,12 @@ class Scalar:
             self.kind = "number"
 
     def decides(self):
-        """The program asks about it in a condition: 0 is one of its values."""
-        if not self.stated and self.kind is not None and (self.low is None or self.low >= 0.0):
+        """The program asks about it in a condition: 0 is one of its values. What protects and what
+        divides by its nature stays above 0."""
+        if self.stated or self.kind not in ("count", "size", "not negative", "fraction", "number"):
+            return
+        if self.low is None or self.low >= 0.0:
+            self.asked = True
             self.low, self.open_low = 0.0, False
             self.why = "the program asks about it in a condition"
 

@@ -87,6 +87,10 @@ class Variations:
                         change.label,
                         scalar.why,
                     )
+                elif found.failure.library == "math" and not scalar.asked and not scalar.stated:
+                    # As good as a refusal, and nothing says that the value is one of its own.
+                    found.severity = "theoretical"
+                    found.reason = "with %s only, which raises at once" % change.label
                 elif not scalar.counted:
                     found.severity = "theoretical"
                     found.reason = (

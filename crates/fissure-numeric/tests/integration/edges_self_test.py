@@ -156,4 +156,42 @@ def gumbel():
     check(not scan.findings, scan)
 
 
+@case("a quotient that only a comparison looks at is no finding, one that chooses a wrong result is")
+def compared():
+    text = """\
+        import numpy as np
+        def centred(x):
+            middle = x.mean()
+            spread = np.abs(x - middle).max() / np.abs(middle)
+            if spread < 1e-13:
+                print("digits are lost")
+            return x - middle
+        def scaled(x):
+            share = x / x.sum()
+            if share.max() > 0.5:
+                return x * 0.0
+            return share
+        """
+    scan = function(text, "centred")
+    check(not scan.findings, scan)
+    scan = function(text, "scaled")
+    check(scan.at(9) is not None, scan)
+
+
+@case("a weight of 0 that raises at once is a note, a protective constant of 0 too")
+def raises_at_once():
+    text = """\
+        import torch
+        def loss(x, beta=2.0):
+            return torch.nn.functional.softplus(torch.tanh(beta * x)).sum() * (1.0 / beta)
+        def unit(x, eps=1e-8):
+            if eps > 1.0:
+                raise ValueError(eps)
+            return x / (x.norm(dim=-1, keepdim=True) + eps)
+        """
+    for name in ("loss", "unit"):
+        scan = function(text, name)
+        check(not scan.findings, scan)
+
+
 run_cases()

@@ -199,4 +199,21 @@ def many_infinities():
     check(not scan.findings, scan)
 
 
+@case("a number of NumPy that is watched meets tensors as an ordinary one does")
+def numbers_of_numpy():
+    text = """\
+        import numpy as np
+        import torch
+        def anneal(x, blur=0.5):
+            total = x
+            for exponent in np.arange(0.0, 2 * np.log(blur), np.log(blur)):
+                scale = np.exp(exponent)
+                total = scale * total / (scale + total.abs()) + total * scale - scale
+            return total / total.std()
+        """
+    scan = Scan({"program.py": text}, target="program.py::anneal")
+    check(scan.session.problem is None, scan)
+    check(any(record["site"]["line"] == 8 for record in scan.findings), scan)
+
+
 run_cases()

@@ -366,4 +366,23 @@ def asserted():
     check(any(record["site"]["line"] == 6 for record in scan.findings), scan)
 
 
+@case("a part of another tensor can be written down, whatever its stride")
+def strides():
+    scan = Scan(
+        {
+            "program.py": """\
+            import torch
+            def ratio(x, scale):
+                return x / x.norm() * scale
+            if __name__ == "__main__":
+                table = torch.linspace(1.0, 2.0, 12).reshape(3, 4)
+                print(ratio(table, torch.as_strided(table, (1,), (4,))))
+            """
+        },
+        target="program.py::ratio",
+    )
+    record = scan.at(3)
+    check(record is not None and scan.reproduces(record), scan)
+
+
 run_cases()
