@@ -1,10 +1,10 @@
 """The functions of one library in forks of one process, which imports their packages once:
 
-    LIBRARY_PYTHON benches/wild/quick.py RUNTIME REGISTRY.json LIBRARY OUTPUT [WORD...]
+    LIBRARY_PYTHON benches/wild/quick.py LIBRARY OUTPUT [WORD...]
 
-RUNTIME is the folder `python` of the repository, REGISTRY what `benches/scan/registry_file.py` writes. As
-`run.py` it adds to `results.json` in OUTPUT what is not in it yet; fixes are not looked for. On a machine that
-is busy the imports are most of the time of `run.py`.
+As `run.py` it adds to `results.json` in OUTPUT what is not in it yet; fixes are not looked for. On a machine that
+is busy the imports are most of the time of `run.py`. JAX and TensorFlow have threads that a fork does not
+take along: only torch and NumPy functions can be scanned in this way.
 """
 
 import importlib
@@ -16,9 +16,13 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-sys.path.insert(0, os.path.join(HERE, "..", "..", "crates", "fissure-testing", "python"))
+ROOT = os.path.join(HERE, "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "benches", "scan"))
+sys.path.insert(0, os.path.join(ROOT, "crates", "fissure-testing", "python"))
+sys.path.insert(0, os.path.join(ROOT, "python"))
 import in_process
 import run as corpus
+from registry_file import unstable_functions
 
 os.environ.setdefault("PYTORCH_JIT", "0")
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
@@ -110,10 +114,8 @@ def forked(name, registry, output):
 
 
 def main():
-    runtime, registry, library, output = sys.argv[1:5]
-    sys.path.insert(0, os.path.abspath(runtime))
-    with open(registry, encoding="utf-8") as handle:
-        registry = json.load(handle)
+    library, output = sys.argv[1:3]
+    registry = unstable_functions(ROOT)
     output = os.path.abspath(output)
     os.makedirs(output, exist_ok=True)
     store = os.path.join(output, "results.json")
@@ -122,7 +124,7 @@ def main():
     importlib.import_module("fissure_scan.run.session")
     if library == "torch":
         sys.modules["torch"].set_num_threads(1)
-    for owner, name in corpus.functions(sys.argv[5:]):
+    for owner, name in corpus.functions(sys.argv[3:]):
         results = []
         if os.path.exists(store):
             with open(store, encoding="utf-8") as handle:

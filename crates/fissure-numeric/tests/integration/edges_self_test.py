@@ -156,7 +156,9 @@ def gumbel():
     check(not scan.findings, scan)
 
 
-@case("a quotient that only a comparison looks at is no finding, one that chooses a wrong result is")
+@case(
+    "a quotient that only a comparison looks at is no finding, one that chooses a wrong result is"
+)
 def compared():
     text = """\
         import numpy as np
