@@ -21,6 +21,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _NUMPY, _ARRAYS = "reproduce_numpy.txt", "reproduce_arrays.txt"
 _GRAPH, _PROGRAM = "reproduce_graph.txt", "reproduce_program.txt"
 _QUESTION = os.path.join(os.pardir, "run", "instrument.py")
+_MEETING = os.path.join(os.pardir, "backends", "meeting.py")
 
 
 def script(program, found, folder):
@@ -124,6 +125,9 @@ def script(program, found, folder):
     for part in parts:
         with open(os.path.join(_HERE, part), encoding="utf-8") as handle:
             lines.append(handle.read())
+        if part == _NUMPY:
+            with open(os.path.join(_HERE, _MEETING), encoding="utf-8") as handle:
+                lines += [handle.read(), "install(Watched)"]
     text = "\n".join(lines) + "\n"
     return crash.guarded(text) if failure.oracle in ("crash", "hang") else text
 
