@@ -11,6 +11,8 @@ from fissure_sweep import values as numbers
 LOOSER = 8.0
 #: Relative steps of differences that confirm a derivative.
 STEPS = (1e-4, 1e-6)
+#: How far differences may be from the derivative that they confirm.
+CONFIRMED = 2e-3
 #: A derivative this many times below the largest number may overflow on the way.
 EDGE = 8.0
 #: Share of the numbers of 32 and 64 bits that the derivative is asked for.
@@ -81,7 +83,7 @@ def trusted(sweep, derivative):
             ends = [x - step * abs(x), x + step * abs(x)]
             low, high = (sweep.reference(end) for end in ends)
             slope = (high - low) / (ends[1] - ends[0])
-            agreed |= abs(slope - r) <= 0.05 * abs(r) + 0.05 * derivative.floor
+            agreed |= abs(slope - r) <= CONFIRMED * (abs(r) + derivative.floor)
         return known & agreed
 
 
