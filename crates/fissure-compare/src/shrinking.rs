@@ -84,6 +84,7 @@ fn joined(before: &Execution, after: &Execution) -> Execution {
             observed: change.before,
             expected: change.after,
             check: String::new(),
+            flat: None,
         });
     }
     execution

@@ -112,6 +112,7 @@ mod tests {
             observed: observed.to_string(),
             expected: String::new(),
             check: String::new(),
+            flat: None,
         });
         execution
     }

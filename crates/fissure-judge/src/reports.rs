@@ -128,6 +128,7 @@ pub(crate) fn documentation_report(
         observed,
         expected: expected.to_owned(),
         check: format!("def check():\n    {attempt}{check}"),
+        flat: None,
     }
 }
 
@@ -155,6 +156,7 @@ mod tests {
             observed: String::new(),
             expected: String::new(),
             check: String::new(),
+            flat: None,
         };
         let execution = Execution {
             reports: vec![

@@ -60,6 +60,10 @@ pub struct Report {
     /// of the finding's script: returns whether the failure is there, what is observed, what is
     /// expected.
     pub check: String,
+    /// The same as a few plain lines, with what they print as comments; `None` unless a run has
+    /// shown that this is what they print.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flat: Option<String>,
 }
 
 /// Why an oracle cannot do its work with the library and machine at hand.

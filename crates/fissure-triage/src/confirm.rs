@@ -6,7 +6,8 @@ use std::path::Path;
 use fissure_model::{Finding, OutcomeKind, Reproduction};
 
 use crate::error::TriageError;
-use crate::script::{CALLING, NOT_REPRODUCED, PEAK_MEMORY, REPRODUCED, script};
+use crate::failure::report_of;
+use crate::script::{CALLING, NOT_REPRODUCED, PEAK_MEMORY, REPRODUCED, script, trials};
 
 /// How the process that ran a script ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +83,9 @@ pub fn confirm(
             .push("The call takes long, and ends: it is slow and does not hang.".to_owned());
     }
     finding.reproduction = Some(reproduction);
+    if reproduction.failures > 0 {
+        write_plainly(finding, runner, folder)?;
+    }
     Ok(reproduction)
 }
 
@@ -100,6 +104,38 @@ pub fn confirm_once_more(
         failures: before.failures + once.failures,
         runs: before.runs + once.runs,
     });
+    Ok(())
+}
+
+/// The oracle's check as a few plain lines, if those show the failure in a process of their own.
+fn write_plainly(
+    finding: &mut Finding,
+    runner: &mut ScriptRunner<'_>,
+    folder: &Path,
+) -> Result<(), TriageError> {
+    let folder = tempfile::Builder::new()
+        .tempdir_in(folder)
+        .map_err(TriageError::io("create a folder in", folder))?;
+    let path = folder.path().join("lines.py");
+    let mut found = None;
+    for trial in trials(finding) {
+        std::fs::write(&path, trial.script()).map_err(TriageError::io("write", &path))?;
+        // A run that cannot be made leaves the check as it is.
+        let Ok(run) = runner(&path, MemoryLimit::Usual) else {
+            break;
+        };
+        found = trial.shown_by(&run);
+        if found.is_some() {
+            break;
+        }
+    }
+    let at = report_of(&finding.verdict, &finding.execution).and_then(|report| {
+        let reports = &finding.execution.reports;
+        reports.iter().position(|one| std::ptr::eq(one, report))
+    });
+    if let Some(at) = at {
+        finding.execution.reports[at].flat = found;
+    }
     Ok(())
 }
 

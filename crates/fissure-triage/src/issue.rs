@@ -1,10 +1,15 @@
 //! A finding as the text of a bug report, in the shape that the library's own form asks for.
 
-use fissure_model::{Finding, Oracle, Outcome, OutcomeKind};
+mod basis;
+mod title;
+
+use fissure_model::{Finding, Outcome, OutcomeKind};
 
 use crate::failure::report_of;
 use crate::script::snippet;
 use crate::umbrella::Umbrella;
+use basis::basis;
+use title::title;
 
 /// Longest part of the log that is quoted.
 const LOG_LIMIT: usize = 3000;
@@ -15,44 +20,6 @@ pub fn issue(finding: &Finding) -> String {
     match finding.api.package.as_str() {
         "tensorflow" => tensorflow(finding),
         _ => pytorch(finding),
-    }
-}
-
-/// One line that tells this failure from others of the API.
-fn title(finding: &Finding) -> String {
-    let api = &finding.api.title;
-    let detail = &finding.verdict.detail;
-    match finding.verdict.kind {
-        OutcomeKind::Crash => format!("{api} crashes the interpreter ({detail})"),
-        OutcomeKind::Exit => format!("{api} ends the process ({detail})"),
-        OutcomeKind::Timeout => format!("{api} does not return for a small input"),
-        OutcomeKind::OutOfMemory => format!("{api} takes memory without bound for a small input"),
-        OutcomeKind::InternalError => format!("{api} raises an internal error ({detail})"),
-        OutcomeKind::Nan => format!("{api} returns NaN for an ordinary input"),
-        OutcomeKind::WrongResult => match finding.verdict.oracle {
-            Oracle::Gradient => format!("{api} has a wrong gradient ({detail})"),
-            Oracle::Meta => {
-                format!("{api} returns another shape or dtype than its meta kernel says ({detail})")
-            }
-            Oracle::Determinism => {
-                format!("{api} gives different results for equal calls ({detail})")
-            }
-            Oracle::Layout => format!("{api} depends on the memory layout of its input ({detail})"),
-            Oracle::KernelPath => format!("{api} depends on the size of its input ({detail})"),
-            Oracle::Forms => format!("The forms of {api} disagree ({detail})"),
-            Oracle::Uninitialised => format!("{api} returns uninitialised memory ({detail})"),
-            Oracle::Reference64 => format!("{api} is inaccurate against float64 ({detail})"),
-            Oracle::Sweep => format!("{api} is wrong in an interval of numbers ({detail})"),
-            Oracle::Reference => {
-                format!("{api} disagrees with the same function elsewhere ({detail})")
-            }
-            Oracle::Acceptance => {
-                format!("{api} accepts what its documentation forbids ({detail})")
-            }
-            Oracle::Rejection => format!("{api} rejects what its documentation allows ({detail})"),
-            _ => format!("{api} breaks what it promises ({detail})"),
-        },
-        _ => format!("{api}: {} ({detail})", finding.verdict.kind),
     }
 }
 
@@ -80,7 +47,9 @@ fn expected(finding: &Finding) -> String {
     if let Some(report) = report_of(&finding.verdict, &finding.execution)
         && finding.verdict.kind == OutcomeKind::WrongResult
     {
-        return fenced("text", report.expected.trim());
+        let why = basis(finding);
+        let gap = if why.is_empty() { "" } else { "\n\n" };
+        return format!("{}{gap}{why}", fenced("text", report.expected.trim()));
     }
     match finding.verdict.kind {
         OutcomeKind::Crash | OutcomeKind::Exit => {

@@ -8,6 +8,7 @@
 mod dialect;
 mod elements;
 mod ending;
+mod flat;
 mod jax;
 mod layout;
 mod literal;
@@ -20,6 +21,7 @@ mod writer;
 use fissure_model::{Api, ConcreteInput, Finding};
 
 use crate::failure::report_of;
+pub(crate) use flat::trials;
 use layout::Layout;
 use writer::Writer;
 
@@ -44,7 +46,12 @@ pub fn script(finding: &Finding) -> String {
 /// The shortest program that shows the failure to somebody who knows what to look for: what goes
 /// into a bug report.
 pub(crate) fn snippet(finding: &Finding) -> String {
-    layout(finding).snippet(finding)
+    let report = report_of(&finding.verdict, &finding.execution);
+    let short = match report {
+        None => flat::plain_call(finding),
+        Some(report) => report.flat.clone().or_else(|| flat::raising_call(finding)),
+    };
+    short.unwrap_or_else(|| layout(finding).snippet(finding))
 }
 
 fn layout(finding: &Finding) -> Layout {

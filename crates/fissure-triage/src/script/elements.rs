@@ -61,12 +61,12 @@ pub(super) fn elements(tensor: &TensorValue) -> Elements {
             .map(|element| literal::element(tensor.dtype, element))
             .collect();
         if let Some(listed) = listed {
-            let text = list(&listed);
-            return if used as u64 == count {
-                Elements::Listed(text)
-            } else {
-                Elements::Repeated(text)
-            };
+            // Few elements are written out even where they repeat.
+            if count <= LISTED as u64 {
+                let all: Vec<String> = listed.into_iter().cycle().take(count as usize).collect();
+                return Elements::Listed(list(&all));
+            }
+            return Elements::Repeated(list(&listed));
         }
     }
     Elements::Hexadecimal(hexadecimal(pattern))

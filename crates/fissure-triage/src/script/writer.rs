@@ -198,7 +198,7 @@ impl Writer {
     }
 
     /// An object by its dotted path.
-    fn object(&mut self, path: &str) -> String {
+    pub(super) fn object(&mut self, path: &str) -> String {
         if !literal::is_path(path) {
             return self.impossible(&format!("the object {path}"));
         }

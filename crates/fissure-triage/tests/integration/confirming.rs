@@ -194,6 +194,7 @@ fn wrong(scale: i128, layer: bool) -> Finding {
         observed: "-1".into(),
         expected: "6".into(),
         check,
+        flat: None,
     };
     let kind = if scale == 9 {
         OutcomeKind::Crash
@@ -251,6 +252,63 @@ fn a_wrong_result_is_shown_by_its_own_check() {
         let tried = confirm(&mut finding, &mut runner, 1, &std::env::temp_dir()).unwrap();
         assert_eq!((tried.failures, tried.runs), (0, 3));
     }
+}
+
+/// The lines that stand in the report, and what a plain interpreter prints for them.
+fn plain_lines(finding: &mut Finding, library: &str) -> Option<(String, String)> {
+    let python = common::python3();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("wrong.py"), library).unwrap();
+    let mut runner = |path: &Path, _: MemoryLimit| {
+        Ok(common::run(&python, path, folder.path(), common::PATIENCE))
+    };
+    confirm(finding, &mut runner, 1, &std::env::temp_dir()).unwrap();
+    let lines = finding.execution.reports[0].flat.clone()?;
+    let path = folder.path().join("lines.py");
+    std::fs::write(&path, &lines).unwrap();
+    let run = common::run(&python, &path, folder.path(), common::PATIENCE);
+    Some((lines, run.log))
+}
+
+#[test]
+fn a_check_becomes_plain_lines_that_print_what_stands_beside_them() {
+    let (lines, printed) = plain_lines(&mut wrong(1, false), LIBRARY).unwrap();
+    assert_eq!(
+        lines,
+        "import wrong\n\nx = [1, 2, 3]\n\
+         print(wrong.total(x, scale=1))  # expected: 6\n\
+         x.reverse()\n\
+         print(wrong.total(x, scale=1))  # observed: -1\n"
+    );
+    assert_eq!(printed.trim(), "6\n-1");
+    let mut layer = wrong(2, true);
+    let (lines, printed) = plain_lines(&mut layer, LIBRARY).unwrap();
+    assert!(
+        lines.contains("print(wrong.Total(scale=2)(x))  # observed: -1\n"),
+        "{lines}"
+    );
+    assert_eq!(printed.trim(), "12\n-1");
+    assert!(issue(&layer).contains(&lines));
+    assert!(!issue(&layer).contains("def check"));
+}
+
+#[test]
+fn lines_that_do_not_show_the_failure_are_not_used() {
+    // What the first call leaves behind changes the second: the arguments have to be made anew.
+    let spoils = LIBRARY.replace(
+        "    return sum(values) * scale",
+        "    result = sum(values) * scale\n    values[:] = [3, 2, 1]\n    return result",
+    );
+    let (lines, printed) = plain_lines(&mut wrong(1, false), &spoils).unwrap();
+    assert_eq!(lines.matches("x = [1, 2, 3]\n").count(), 2, "{lines}");
+    assert_eq!(printed.trim(), "6\n-1");
+    let mended = LIBRARY.replace("values[0] == 3", "False");
+    assert_eq!(plain_lines(&mut wrong(1, false), &mended), None);
+    // A check with a line that is not understood stays as it is.
+    let mut odd = wrong(1, false);
+    let check = &mut odd.execution.reports[0].check;
+    *check = check.replace("arguments[0].reverse()", "arguments = [arguments[0][::-1]]");
+    assert_eq!(plain_lines(&mut odd, LIBRARY), None);
 }
 
 #[test]

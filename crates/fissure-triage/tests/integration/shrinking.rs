@@ -290,6 +290,7 @@ fn a_wrong_result_is_followed_by_its_oracle_and_variant() {
             observed: "1".into(),
             expected: "2".into(),
             check: "def check():\n    return True, '1', '2'\n".into(),
+            flat: None,
         };
         if x >= 4 {
             execution.reports.push(report("transposed: values"));
