@@ -169,15 +169,24 @@ fn fenced(language: &str, text: &str) -> String {
     format!("{fence}{language}\n{text}{end}{fence}")
 }
 
-const HOW_FOUND: &str = "Found with Fissure, a fuzzer: the arguments were generated and then made \
-                         as small as possible. The script below needs nothing of it.";
+/// Notes are not made small, nor is what came too late for it: the report does not say so then.
+fn how_found(finding: &Finding) -> &'static str {
+    if finding.unshrunk.is_some() || !finding.roles.is_empty() {
+        "Found with Fissure, a fuzzer: the arguments were generated and then made as small as \
+         possible. The script below needs nothing of it."
+    } else {
+        "Found with Fissure, a fuzzer: the arguments were generated, and no smaller ones were \
+         looked for or found. The script below needs nothing of it."
+    }
+}
 
 /// The form of PyTorch; also for libraries whose form is not known.
 fn pytorch(finding: &Finding) -> String {
     let mut text = format!(
-        "# {}\n\n### 🐛 Describe the bug\n\n{HOW_FOUND}\n\n{}\n\n\
+        "# {}\n\n### 🐛 Describe the bug\n\n{}\n\n{}\n\n\
          **Observed**\n\n{}\n\n**Expected**\n\n{}\n\n{}",
         title(finding),
+        how_found(finding),
         fenced("python", &snippet(finding)),
         observed(finding),
         expected(finding),
@@ -212,7 +221,7 @@ fn tensorflow(finding: &Finding) -> String {
          ### OS platform and distribution\n\n{} ({})\n\n\
          ### Python version\n\n{}\n\n\
          ### GPU model and memory\n\n{}\n\n\
-         ### Current behavior?\n\n{HOW_FOUND}\n\nObserved:\n\n{}\n\nExpected:\n\n{}\n\n{}\
+         ### Current behavior?\n\n{}\n\nObserved:\n\n{}\n\nExpected:\n\n{}\n\n{}\
          ### Standalone code to reproduce the issue\n\n{}\n\n\
          ### Relevant log output\n\n{}\n",
         title(finding),
@@ -221,6 +230,7 @@ fn tensorflow(finding: &Finding) -> String {
         fact(finding, "Platform"),
         finding.python_version,
         fact(finding, "GPU"),
+        how_found(finding),
         observed(finding),
         expected(finding),
         notes(finding),

@@ -184,7 +184,7 @@ fn circumstance(finding: &Finding) -> Option<String> {
             continue;
         };
         let lowest = |scalar| matches!(scalar, fissure_model::Scalar::Int(it) if it == low);
-        if tensor.pattern_scalars().into_iter().any(lowest) {
+        if tensor.pattern_scalars().any(lowest) {
             return Some(format!("the smallest {}", tensor.dtype));
         }
     }
