@@ -69,6 +69,7 @@ const PASSES: &[Pass] = &[
     joint::ranks,
     tensor::ranks,
     joint::smallest_tensors,
+    joint::lesser_sizes,
     joint::dtypes,
     joint::sizes,
     structure::simpler,

@@ -57,6 +57,32 @@ pub(super) fn smallest_tensors(input: &ConcreteInput, group: usize) -> Option<Ve
     only(group, vec![to(1), to(2), to(4)])
 }
 
+/// All sizes above 1 less by the same number: sizes that differ and keep an order (`m ≥ n ≥ k`)
+/// can only become smaller together.
+pub(super) fn lesser_sizes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
+    let smallest = tensors(input)
+        .iter()
+        .flat_map(|(_, tensor)| tensor.shape.clone())
+        .filter(|size| *size > 1)
+        .min();
+    let mut candidates = Vec::new();
+    let mut less = smallest.map_or(0, |size| size - 1);
+    while less > 0 {
+        candidates.push(all(input, |tensor| {
+            let axes: Vec<(usize, u64)> = tensor
+                .shape
+                .iter()
+                .enumerate()
+                .filter(|(_, size)| **size > 1)
+                .map(|(axis, size)| (axis, size - less))
+                .collect();
+            (!axes.is_empty()).then(|| resized(tensor, &axes))
+        }));
+        less /= 2;
+    }
+    only(group, candidates)
+}
+
 /// All tensors and dtype objects of one type to a simpler one: a group per type.
 pub(super) fn dtypes(input: &ConcreteInput, group: usize) -> Option<Vec<ConcreteInput>> {
     let mut found: BTreeSet<&'static str> = BTreeSet::new();

@@ -103,6 +103,29 @@ fn what_the_failure_does_not_need_is_dropped_and_the_order_of_the_rest_is_kept()
 }
 
 #[test]
+fn sizes_that_differ_and_keep_an_order_become_smaller_together() {
+    // As in householder_product: a row more than columns, a column more than factors.
+    let library: Library = |input| {
+        let (Some(matrix), Some(factors)) = (given_tensor(input, "a"), given_tensor(input, "tau"))
+        else {
+            return rejected();
+        };
+        match (&matrix.shape[..], &factors.shape[..]) {
+            ([rows, columns], [count]) if *rows == columns + 1 && *columns == count + 1 => crash(),
+            _ => rejected(),
+        }
+    };
+    let numbers: Vec<f32> = (0..420_u16).map(|number| f32::from(number) / 7.0).collect();
+    let bad = input(vec![
+        keyword("a", Value::Tensor(floats(&[21, 20], &numbers))),
+        keyword("tau", Value::Tensor(floats(&[19], &numbers[..19]))),
+    ]);
+    let found = shrunk(library, &bad).input;
+    assert_eq!(given_tensor(&found, "a").unwrap().shape, [3, 2]);
+    assert_eq!(given_tensor(&found, "tau").unwrap().shape, [1]);
+}
+
+#[test]
 fn a_large_number_ends_at_the_power_of_two_that_still_fails() {
     // As in pixel_shuffle: the square of the factor overflows to zero.
     let library: Library = |input| match integer(input, "factor") {
