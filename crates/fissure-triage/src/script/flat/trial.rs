@@ -21,15 +21,28 @@ const LINES: usize = 6;
 
 const HARNESS: &str = r#"
 shown = []
-names = {"__name__": "__main__", "print": shown.append}
+texts = []
+
+
+def show(value):
+    texts.append(str(value))
+    try:
+        # A later call may change it.
+        value = copy.deepcopy(value)
+    except Exception:
+        pass
+    shown.append(value)
+
+
+names = {"__name__": "__main__", "print": show}
 print(CALLING)
 sys.stdout.flush()
 try:
     exec(compile(SOURCE, "<lines>", "exec"), names)
 except Exception as error:
     print(RAISED + json.dumps([type(error).__name__, str(error)]))
-for value in shown:
-    print(SHOWN + json.dumps(str(value)))
+for text in texts:
+    print(SHOWN + json.dumps(text))
 if TAIL and len(shown) == 2:
     observed, expected = shown if FIRST else reversed(shown)
     if FOREIGN:
@@ -109,7 +122,7 @@ impl Trial {
             None => "None".to_owned(),
         };
         let truth = |it: bool| if it { "True" } else { "False" };
-        let mut text = String::from("import json\nimport sys\n\n");
+        let mut text = String::from("import copy\nimport json\nimport sys\n\n");
         for folder in &self.folders {
             text.push_str(&format!("sys.path.append({})\n", literal::text(folder)));
         }
