@@ -101,7 +101,7 @@ pub fn documentation(
         oracle::acceptance::judge(input, execution)
             .or_else(|| oracle::rejection::judge(input, execution))
     };
-    let verdict = oracle::message::judge(input, execution)
+    let verdict = oracle::message::judge(input, execution, trusted)
         .or_else(|| trusted.then(against_spec).flatten())?;
     let report = reports::documentation_report(&verdict, input, execution);
     Some((verdict, report))
