@@ -75,9 +75,6 @@ def changed_arguments(call):
             if any(word in str(call.parameter(part, key)) for word in WRITTEN):
                 return
     for place in call.mutates:
-        if call.baseline is call.used.get(place):
-            # It gives back what it was given: writing to it is what it is for.
-            continue
         lines = [
             "{build}",
             "{call}",
