@@ -150,7 +150,7 @@ fn a_hang_is_confirmed_when_the_script_does_not_end() {
 }
 
 #[test]
-fn a_failure_that_is_gone_is_tried_three_times_and_ends_with_code_0() {
+fn a_failure_that_is_gone_is_tried_three_times_a_hang_once_and_ends_with_code_0() {
     for (function, outcome) in [
         ("segv", Outcome::Crash { signal: 11 }),
         ("leave", Outcome::Exit { code: 1 }),
@@ -165,8 +165,10 @@ fn a_failure_that_is_gone_is_tried_three_times_and_ends_with_code_0() {
         ),
         ("nan", Outcome::Accepted { nan: true }),
     ] {
+        // A call that ends is no hang, however often it is tried.
+        let runs = if outcome == Outcome::Timeout { 1 } else { 3 };
         let mut gone = failing(function, 3, outcome, None);
-        assert_eq!(confirmed(&mut gone, 1), (0, 3), "{function}");
+        assert_eq!(confirmed(&mut gone, 1), (0, runs), "{function}");
         assert!(!gone.reproduction.unwrap().is_stable());
     }
 }
