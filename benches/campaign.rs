@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use fissure_benches::{median, python, root};
-use fissure_campaign::{EventLog, Record, RunSummary, Stamped, read_events};
+use fissure_campaign::{BatchIndex, EventLog, Record, RunSummary, Stamped, read_events};
 
 /// Events of the long log.
 const EVENTS: u64 = 100_000;
@@ -222,7 +222,7 @@ fn lengthen(campaign: &Path) -> anyhow::Result<u64> {
                 index, rejections, ..
             } = record
             {
-                *index += 1_000_000;
+                *index = BatchIndex::new(index.get() + 1_000_000);
                 // A log tells each reason once.
                 rejections.new.clear();
             }

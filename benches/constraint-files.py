@@ -2,8 +2,8 @@
 
 python3 benches/constraint-files.py FISSURE FOLDER ENVIRONMENT COUNT SEED [flags of fuzz]
 
-ENVIRONMENT is what --env takes (tensorflow-cpu==2.21.0). Each file gets 300 inputs that obey it. Files whose API the
-environment does not have, or that the deny-list leaves out, are counted and not run. *Nothing*: no input accepted.
+ENVIRONMENT is what --env takes (tensorflow-cpu==2.21.0). Each file gets 300 inputs that obey it, without boundary cases
+(--mutate-p 0). Files whose API the environment does not have, or that the deny-list leaves out, are counted and not run. *Nothing*: no input accepted.
 """
 
 import json
@@ -20,7 +20,18 @@ def main(program, folder, environment, count, seed, flags):
     paths = [os.path.join(folder, name) for name in files[:count]]
     with tempfile.TemporaryDirectory() as out:
         command = [program, "fuzz"] + paths + ["--env", environment, "--mode", "conform"]
-        command += ["--max-iter", "300", "--oracles", "nan", "--json", "--quiet", "--output", out]
+        command += [
+            "--max-iter",
+            "300",
+            "--mutate-p",
+            "0",
+            "--oracles",
+            "nan",
+            "--json",
+            "--quiet",
+            "--output",
+            out,
+        ]
         done = subprocess.run(
             command + flags, stdout=subprocess.PIPE, universal_newlines=True, check=False
         )

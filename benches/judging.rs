@@ -23,7 +23,7 @@ fn main() -> anyhow::Result<()> {
         .filter(|oracle| oracle.is_comparing())
         .collect();
     let judging = JudgingOptions {
-        oracles: comparing.iter().map(|it| it.name.to_owned()).collect(),
+        oracles: comparing.iter().map(|it| it.oracle.clone()).collect(),
         price: comparing.iter().map(|it| it.price).sum(),
         share: profile.share,
         time_share: None,
@@ -88,6 +88,7 @@ fn run(spec: &Spec, judging: &JudgingOptions, folder: &std::path::Path) -> anyho
         division: Default::default(),
         guide: false,
         corpus: Default::default(),
+        recorded: Default::default(),
         pause: Default::default(),
     };
     let session = SessionOptions {

@@ -114,22 +114,9 @@ fn finding(pool: &Pool, Crash { api, input }: Crash) -> anyhow::Result<Option<Fi
     let signature = signature(&api, &verdict, &execution);
     Ok(Some(Finding {
         id: finding_id(&api, &verdict, &signature),
-        api,
-        verdict,
         signature: signature.text().to_owned(),
-        input,
-        unshrunk: None,
-        unshrunk_reports: Vec::new(),
-        also_by: Vec::new(),
-        folded: Vec::new(),
-        roles: Vec::new(),
-        also_through: Vec::new(),
-        remarks: Vec::new(),
-        environment: Vec::new(),
-        execution,
-        reproduction: None,
         library_version: pool.info().library_version.clone(),
         python_version: pool.info().python_version.clone(),
-        seed: 0,
+        ..Finding::new(api, verdict, input, execution)
     }))
 }

@@ -21,7 +21,7 @@ WORDS = {
     "sums": {"one": "sums to one", "exp one": "sums to one"},
     "writes": {"index": "writes index"},
     "about": {"position": "about position", "layout": "about layout", "dtype": "about dtype"},
-    "cost": {"superlinear": "superlinear"},
+    "cost": {"superlinear": "superlinear", "waits": "waits"},
     "gradient": {"restricted": "restricted gradient"},
     "complex": {"linear": "linear complex"},
     "method": {"other receiver": "other receiver"},

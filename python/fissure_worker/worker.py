@@ -44,6 +44,8 @@ CHECK_NAN = 1
 COMPILED = 2
 TRACED = 4
 REARM = 8
+#: A collection of reference cycles that took longer (seconds) is not to be repeated after every batch.
+LONG_COLLECTION = 0.002
 #: How long a thread that an input started is waited for, so that its crash is this input's crash.
 THREAD_GRACE = 0.25
 THREAD_STEP = 0.002
@@ -277,7 +279,11 @@ class Worker:
     def tidy(self):
         """Between batches: reference cycles are collected (the zygote froze its own objects, so
         this is cheap and un-shares nothing), processes that an API left behind are killed."""
+        begin = time.perf_counter()
         gc.collect()
+        if time.perf_counter() - begin > LONG_COLLECTION:
+            # Modules that a call imported: they stay, and looking through them takes longer than the calls.
+            gc.freeze()
         self.leave_if_forked()
         for child in native.children(self.pid):
             native.kill(child)

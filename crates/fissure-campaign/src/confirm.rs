@@ -18,6 +18,7 @@ use fissure_model::{Finding, OutcomeKind};
 use fissure_triage::{MemoryLimit, ScriptRun};
 
 use crate::fresh::{Facts, facts, run_fresh, script_run, with_limit};
+use crate::index::ApiIndex;
 use crate::triage_queue::{self, TriageQueue};
 
 /// Time that a script has, beside that of its call, at the very least.
@@ -37,7 +38,7 @@ pub(crate) enum Attempt {
 }
 
 /// A finding and the API's position in the run.
-type Job = (usize, Box<Finding>, Attempt);
+type Job = (ApiIndex, Box<Finding>, Attempt);
 
 impl triage_queue::Job for Job {
     fn finding(&self) -> &Finding {
@@ -51,7 +52,7 @@ impl triage_queue::Job for Job {
 
 /// What came of the attempt.
 pub(crate) struct Confirmed {
-    pub at: usize,
+    pub at: ApiIndex,
     /// With its reproduction filled in, unless it could not be tried.
     pub finding: Box<Finding>,
     pub outcome: Result<(), String>,
@@ -64,6 +65,7 @@ pub(crate) struct Confirmer {
     results: Receiver<Confirmed>,
     threads: Vec<JoinHandle<()>>,
     pending: usize,
+    hang_after: Duration,
 }
 
 #[derive(Clone)]
@@ -98,10 +100,16 @@ impl Confirmer {
             results,
             threads,
             pending: 0,
+            hang_after: options.hang_after,
         }
     }
 
-    pub(crate) fn submit(&mut self, lane: usize, finding: Box<Finding>, attempt: Attempt) {
+    /// What a call must exceed to be told as a hang.
+    pub(crate) fn hang_after(&self) -> Duration {
+        self.hang_after
+    }
+
+    pub(crate) fn submit(&mut self, lane: ApiIndex, finding: Box<Finding>, attempt: Attempt) {
         self.jobs.push((lane, finding, attempt));
         self.pending += 1;
     }

@@ -311,6 +311,25 @@ fn frame(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
     (text.len() <= MOST_BYTES).then_some((text, length))
 }
 
+/// For the fuzz target: everything that is read of a log that holds these bytes.
+#[doc(hidden)]
+pub fn read_hostile_log(bytes: &[u8]) {
+    // Mostly what a damaged log holds: frames with something wrong in them. The first byte says how
+    // many of the rest are one frame's text.
+    let Some((length, rest)) = bytes.split_first() else {
+        return;
+    };
+    let (text, after) = rest.split_at(rest.len().min(usize::from(*length)));
+    let mut log = zstd::bulk::compress(text, 1).unwrap_or_default();
+    log.extend(after);
+    for frame in Frames::new(&log) {
+        assert!(frame.start < frame.end && frame.end <= log.len());
+        for line in frame.text.split(|byte| *byte == b'\n') {
+            let _ = serde_json::from_slice::<crate::Stamped>(line);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,6 +17,7 @@ use fissure_model::{Api, ConcreteInput, OutcomeKind};
 use fissure_solve::Random;
 
 use crate::corpus::{CorpusEntry, CorpusFile};
+use crate::index::BatchIndex;
 
 /// Inputs that are kept at most.
 const MOST: usize = 2048;
@@ -62,7 +63,7 @@ struct Kept {
 struct Seen {
     /// Batches that reached it, at most [`RARE`], and the last of them.
     count: u8,
-    batch: u64,
+    batch: BatchIndex,
     owner: Option<usize>,
 }
 
@@ -221,7 +222,7 @@ impl Guide {
     }
 
     /// Hears of a batch: the numbers of its inputs, and what they reached, in the order of the sequence.
-    pub(crate) fn settle(&mut self, batch: u64, numbers: &[u64], reached: Vec<Reached>) {
+    pub(crate) fn settle(&mut self, batch: BatchIndex, numbers: &[u64], reached: Vec<Reached>) {
         for yields in [&mut self.fresh, &mut self.varied] {
             yields.made *= MEMORY;
             yields.kept *= MEMORY;
@@ -259,7 +260,7 @@ impl Guide {
     }
 
     /// Counts the batch for each block; gives those that were not known.
-    fn credit(&mut self, batch: u64, blocks: &[Block]) -> Vec<Block> {
+    fn credit(&mut self, batch: BatchIndex, blocks: &[Block]) -> Vec<Block> {
         let mut new = Vec::new();
         for block in blocks {
             match self.seen.get_mut(block) {
@@ -369,10 +370,14 @@ mod tests {
         let mut guide = guide(folder.path());
         let accepted = OutcomeKind::Accepted;
         let batch = |number| vec![reached(number, accepted, &[1, 2])];
-        guide.settle(0, &[0], batch(0));
-        guide.settle(1, &[1], batch(1));
-        guide.settle(2, &[2], batch(2));
-        guide.settle(3, &[3, 4], vec![reached(4, accepted, &[1, 2, 3])]);
+        guide.settle(BatchIndex::new(0), &[0], batch(0));
+        guide.settle(BatchIndex::new(1), &[1], batch(1));
+        guide.settle(BatchIndex::new(2), &[2], batch(2));
+        guide.settle(
+            BatchIndex::new(3),
+            &[3, 4],
+            vec![reached(4, accepted, &[1, 2, 3])],
+        );
         assert_eq!(guide.kept.len(), 2);
         assert!(guide.kept[1].weight > 2.0 * guide.kept[0].weight);
         guide.flush().unwrap();
@@ -389,7 +394,7 @@ mod tests {
             reached(1, OutcomeKind::Rejected, &[2]),
             reached(2, OutcomeKind::Accepted, &[3]),
         ];
-        guide.settle(0, &[0, 1, 2], batch);
+        guide.settle(BatchIndex::new(0), &[0, 1, 2], batch);
         assert_eq!(guide.kept.len(), 2);
         assert!(guide.kept[1].weight > guide.kept[0].weight);
     }
@@ -407,7 +412,7 @@ mod tests {
                 let news =
                     |number, block: u64| reached(number, OutcomeKind::Accepted, &[block as u32]);
                 let both = vec![news(number, number), news(number + 1, number + 1)];
-                guide.settle(batch, &[number, number + 1], both);
+                guide.settle(BatchIndex::new(batch), &[number, number + 1], both);
             }
             assert!(!guide.is_slow(Duration::from_millis(5)));
             assert!(guide.is_slow(Duration::from_millis(40)));
@@ -426,7 +431,7 @@ mod tests {
             let number = 2 * batch;
             guide.own.push_back(number);
             let news = reached(number, OutcomeKind::Accepted, &[batch as u32]);
-            guide.settle(batch, &[number, number + 1], vec![news]);
+            guide.settle(BatchIndex::new(batch), &[number, number + 1], vec![news]);
         }
         assert!(guide.share() > usual);
     }

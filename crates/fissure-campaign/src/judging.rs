@@ -10,8 +10,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fissure_model::{ConcreteInput, Execution};
+use fissure_judge::OracleInfo;
+use fissure_model::{ConcreteInput, Execution, Oracle};
 
+use crate::index::Place;
 use crate::novelty::{Novelty, element_types, kind};
 use crate::turn::{FIRST_INPUTS, SECOND_INPUTS};
 
@@ -48,8 +50,8 @@ const ONCE: usize = 16;
 /// What of a run is judged, and by whom.
 #[derive(Clone, Debug, Default)]
 pub struct JudgingOptions {
-    /// Names of the oracles, in the order in which they run; none: nothing is judged.
-    pub oracles: Arc<[String]>,
+    /// The oracles, in the order in which they run; none: nothing is judged.
+    pub oracles: Arc<[Oracle]>,
     /// Calls of the API that all of them together make for one input.
     pub price: u64,
     /// Calls that oracles may make for each plain call; infinite: every accepted input is judged.
@@ -58,26 +60,26 @@ pub struct JudgingOptions {
     pub time_share: Option<f64>,
     /// What each oracle has cost over all APIs of the run, and for how many inputs: the same for
     /// every clone.
-    pub costs: Arc<Mutex<HashMap<String, (u64, Duration)>>>,
+    pub costs: Arc<Mutex<HashMap<Oracle, (u64, Duration)>>>,
 }
 
 /// An input that waits for its oracles.
 #[derive(Debug)]
 struct Waiting {
-    oracles: Arc<[String]>,
+    oracles: Arc<[Oracle]>,
     asked: bool,
     /// Its place among all that were ever queued: the same in every run that ends by a count.
-    place: u64,
+    place: Place,
     input: ConcreteInput,
 }
 
 /// Inputs that go to the same oracles.
 #[derive(Debug)]
 pub(crate) struct Chosen {
-    pub oracles: Arc<[String]>,
+    pub oracles: Arc<[Oracle]>,
     /// Their results called for these oracles: each input may be judged by the usual ones as well.
     pub asked: bool,
-    pub places: Vec<u64>,
+    pub places: Vec<Place>,
     pub inputs: Vec<ConcreteInput>,
 }
 
@@ -87,14 +89,14 @@ pub(crate) struct Judging {
     /// The oracles without those that look once.
     options: JudgingOptions,
     /// Those that look at one input of each combination of element types, and the combinations that they have seen.
-    once: Arc<[String]>,
+    once: Arc<[Oracle]>,
     seen: HashSet<u64>,
     credit: f64,
     novelty: Novelty,
     asked: Novelty,
     queue: VecDeque<Waiting>,
     /// Places given in the queue so far.
-    queued: u64,
+    queued: Place,
     /// Plain inputs, and inputs chosen, so far.
     plain: u64,
     chosen: u64,
@@ -103,20 +105,22 @@ pub(crate) struct Judging {
     judging_time: Duration,
     judged: u64,
     /// Inputs each oracle looked at, and its time.
-    costs: HashMap<String, (u64, Duration)>,
+    costs: HashMap<Oracle, (u64, Duration)>,
 }
 
 impl Judging {
     pub(crate) fn new(options: &JudgingOptions) -> Self {
         let mut options = options.clone();
-        let is_once =
-            |name: &&String| fissure_judge::oracle(name).is_some_and(|oracle| oracle.once);
-        let once: Arc<[String]> = options.oracles.iter().filter(is_once).cloned().collect();
+        let is_once = |oracle: &&Oracle| OracleInfo::of(oracle).is_some_and(|info| info.once);
+        let once: Arc<[Oracle]> = options.oracles.iter().filter(is_once).cloned().collect();
         if !once.is_empty() {
-            let named = once.iter().filter_map(|name| fissure_judge::oracle(name));
-            let price: u64 = named.map(|oracle| oracle.price).sum();
+            let price: u64 = once
+                .iter()
+                .filter_map(OracleInfo::of)
+                .map(|info| info.price)
+                .sum();
             options.price = options.price.saturating_sub(price);
-            let usual = options.oracles.iter().filter(|name| !is_once(name));
+            let usual = options.oracles.iter().filter(|oracle| !is_once(oracle));
             options.oracles = usual.cloned().collect();
         }
         Judging {
@@ -127,7 +131,7 @@ impl Judging {
             novelty: Novelty::default(),
             asked: Novelty::default(),
             queue: VecDeque::new(),
-            queued: 0,
+            queued: Place::default(),
             plain: 0,
             chosen: 0,
             plain_time: Duration::ZERO,
@@ -231,29 +235,29 @@ impl Judging {
     }
 
     /// Does the oracle take long for an input, as far as is known?
-    fn is_expensive(&self, oracle: &str) -> bool {
+    fn is_expensive(&self, oracle: &Oracle) -> bool {
         let all = lock(&self.options.costs);
         all.get(oracle)
             .is_some_and(|(inputs, time)| time.div_f64((*inputs).max(1) as f64) > EXPENSIVE)
     }
 
     /// The oracles without those that have had more than their part of the time.
-    fn affordable(&self, oracles: &Arc<[String]>) -> Arc<[String]> {
+    fn affordable(&self, oracles: &Arc<[Oracle]>) -> Arc<[Oracle]> {
         if self.options.time_share.is_none() || *oracles != self.options.oracles {
             return Arc::clone(oracles);
         }
         let fair = self.judging_time.div_f64(oracles.len().max(1) as f64) * 2;
-        let can = |name: &&String| {
+        let can = |oracle: &&Oracle| {
             let none = (0, Duration::ZERO);
-            let (inputs, time) = *self.costs.get(*name).unwrap_or(&none);
-            if self.is_expensive(name) {
+            let (inputs, time) = *self.costs.get(*oracle).unwrap_or(&none);
+            if self.is_expensive(oracle) {
                 inputs < LEAST_EXPENSIVE.min(self.plain / SPREAD_EXPENSIVE)
                     || (inputs > 0 && time <= fair)
             } else {
                 inputs < LEAST || time <= fair
             }
         };
-        let left: Arc<[String]> = oracles.iter().filter(can).cloned().collect();
+        let left: Arc<[Oracle]> = oracles.iter().filter(can).cloned().collect();
         // With expensive ones alone, the share of the time is limit enough.
         if left.is_empty() {
             return Arc::clone(oracles);
@@ -262,7 +266,7 @@ impl Judging {
     }
 
     /// An input whose result calls for certain oracles whatever the credit.
-    pub(crate) fn ask(&mut self, oracles: Arc<[String]>, input: &ConcreteInput) {
+    pub(crate) fn ask(&mut self, oracles: Arc<[Oracle]>, input: &ConcreteInput) {
         let kind = kind(input);
         if self.asked.times_chosen(kind) < ASKED_PER_KIND {
             self.asked.choose(kind);
@@ -272,7 +276,7 @@ impl Judging {
 
     /// Judges this input with every oracle, without regard to credit.
     pub(crate) fn push(&mut self, input: ConcreteInput) {
-        let all: Arc<[String]> = match self.once.is_empty() {
+        let all: Arc<[Oracle]> = match self.once.is_empty() {
             true => Arc::clone(&self.options.oracles),
             false => self
                 .options
@@ -285,9 +289,8 @@ impl Judging {
         self.queue(all, false, input);
     }
 
-    fn queue(&mut self, oracles: Arc<[String]>, asked: bool, input: ConcreteInput) {
-        let place = self.queued;
-        self.queued += 1;
+    fn queue(&mut self, oracles: Arc<[Oracle]>, asked: bool, input: ConcreteInput) {
+        let place = self.queued.advance();
         self.queue.push_back(Waiting {
             oracles,
             asked,
@@ -298,7 +301,10 @@ impl Judging {
 
     /// Inputs that wait for the same oracles, without those that are `done` (number, whether it was
     /// asked for, place).
-    pub(crate) fn next(&mut self, mut done: impl FnMut(u64, bool, u64) -> bool) -> Option<Chosen> {
+    pub(crate) fn next(
+        &mut self,
+        mut done: impl FnMut(u64, bool, Place) -> bool,
+    ) -> Option<Chosen> {
         let mut batch: Option<Chosen> = None;
         while let Some(waiting) = self.queue.pop_front() {
             if done(waiting.input.number, waiting.asked, waiting.place) {
@@ -341,164 +347,4 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use fissure_model::{Argument, Intent, OracleCost, Outcome, Passing, Value};
-
-    use super::*;
-
-    fn input(number: u64, word: &str) -> ConcreteInput {
-        ConcreteInput {
-            number,
-            arguments: vec![Argument {
-                name: "mode".into(),
-                passing: Passing::Keyword,
-                value: Value::Text(word.into()),
-            }],
-            layer_arguments: None,
-            intent: Intent::Conform,
-            mutations: vec![],
-        }
-    }
-
-    fn judging(share: f64) -> Judging {
-        Judging::new(&JudgingOptions {
-            oracles: vec!["layout".to_owned()].into(),
-            price: 10,
-            share,
-            ..JudgingOptions::default()
-        })
-    }
-
-    fn chosen(judging: &mut Judging) -> Vec<u64> {
-        std::iter::from_fn(|| judging.next(|_, _, _| false))
-            .flat_map(|chosen| chosen.inputs)
-            .map(|input| input.number)
-            .collect()
-    }
-
-    #[test]
-    fn kinds_not_yet_chosen_come_first() {
-        let mut judging = judging(0.0);
-        judging.credit = 20.0;
-        let words = ["mean", "mean", "mean", "sum"];
-        let inputs = words.iter().zip(0..).map(|(word, n)| input(n, word));
-        judging.offer(4, Duration::ZERO, inputs.collect());
-        assert_eq!(chosen(&mut judging), [0, 3]);
-    }
-
-    #[test]
-    fn an_oracle_that_looks_once_sees_one_input_of_each_element_type() {
-        let mut judging = Judging::new(&JudgingOptions {
-            oracles: vec!["layout".to_owned(), "sweep".to_owned()].into(),
-            price: 1000,
-            share: 0.0,
-            ..JudgingOptions::default()
-        });
-        judging.credit = 0.0;
-        let of = |number, dtype| {
-            let tensor = fissure_model::TensorValue {
-                dtype,
-                shape: vec![0],
-                data: fissure_model::TensorData {
-                    pattern: [].as_slice().into(),
-                },
-            };
-            let mut made = input(number, "mean");
-            made.arguments[0].value = Value::Tensor(tensor);
-            made
-        };
-        use fissure_model::Dtype::{Float16, Float32};
-        let inputs = vec![
-            input(0, "no tensor"),
-            of(1, Float32),
-            of(2, Float32),
-            of(3, Float16),
-        ];
-        judging.offer(4, Duration::ZERO, inputs);
-        let batch = judging.next(|_, _, _| false).expect("two inputs wait");
-        assert_eq!(*batch.oracles, ["sweep".to_owned()]);
-        let numbers: Vec<u64> = batch.inputs.iter().map(|input| input.number).collect();
-        assert_eq!(numbers, [1, 3]);
-    }
-
-    #[test]
-    fn oracles_make_no_more_calls_than_plain_calls_have_earned() {
-        let mut judging = judging(0.5);
-        for batch in 0..100 {
-            let inputs = (0..20).map(|n| input(batch * 20 + n, "mean")).collect();
-            judging.offer(20, Duration::ZERO, inputs);
-        }
-        // 2,000 plain calls earn 1,000, which pays for 100 inputs; the rest is guaranteed.
-        assert_eq!(chosen(&mut judging).len() as u64, 100 + LEAST);
-    }
-
-    #[test]
-    fn by_the_clock_a_few_are_judged_at_once_and_then_half_of_the_time() {
-        let mut judging = Judging::new(&JudgingOptions {
-            time_share: Some(0.5),
-            ..judging(0.0).options
-        });
-        let inputs = |from: u64| (from..from + 64).map(|n| input(n, "mean")).collect();
-        judging.offer(64, Duration::from_millis(1), inputs(0));
-        assert_eq!(chosen(&mut judging).len(), 1, "one in the first turn");
-        let costs = |millis: u64| {
-            let mut execution = Execution::new(0, Outcome::Timeout, Duration::ZERO);
-            execution.oracle_costs.push(OracleCost {
-                oracle: "layout".into(),
-                duration: Duration::from_millis(millis),
-            });
-            execution
-        };
-        judging.count(&[costs(1)], Duration::from_millis(1));
-        judging.offer(96, Duration::from_millis(9), inputs(64));
-        let early = chosen(&mut judging).len();
-        assert_eq!(early, 4, "one of so many in the second");
-        judging.count(
-            &[costs(1), costs(1), costs(1), costs(1)],
-            Duration::from_millis(4),
-        );
-        judging.offer(64, Duration::from_millis(50), inputs(160));
-        assert_eq!(
-            chosen(&mut judging).len(),
-            55,
-            "60 ms at 1 ms each, 5 were spent"
-        );
-    }
-
-    #[test]
-    fn an_oracle_that_was_expensive_elsewhere_waits_for_more_plain_inputs() {
-        let options = JudgingOptions {
-            oracles: vec!["layout".to_owned(), "meta".to_owned()].into(),
-            time_share: Some(0.5),
-            ..judging(0.0).options
-        };
-        let costs = (10, 10 * EXPENSIVE + Duration::from_millis(1));
-        lock(&options.costs).insert("meta".to_owned(), costs);
-        let mut judging = Judging::new(&options);
-        let inputs = (0..64).map(|n| input(n, "mean")).collect();
-        judging.offer(64, Duration::from_millis(1), inputs);
-        let oracles = judging.next(|_, _, _| false).unwrap().oracles;
-        assert_eq!(*oracles, ["layout".to_owned()]);
-        judging.plain = SPREAD_EXPENSIVE;
-        judging.push(input(64, "mean"));
-        assert_eq!(judging.next(|_, _, _| false).unwrap().oracles.len(), 2);
-    }
-
-    #[test]
-    fn without_oracles_nothing_is_kept() {
-        let mut judging = Judging::new(&JudgingOptions::default());
-        judging.offer(1, Duration::ZERO, vec![input(0, "mean")]);
-        assert!(judging.is_empty());
-    }
-
-    #[test]
-    fn an_input_that_asks_for_an_oracle_gets_it_a_few_times_per_kind() {
-        let mut judging = judging(0.0);
-        let oracles: Arc<[String]> = vec!["nan".to_owned()].into();
-        for number in 0..9 {
-            judging.ask(Arc::clone(&oracles), &input(number, "mean"));
-        }
-        judging.ask(Arc::clone(&oracles), &input(9, "sum"));
-        assert_eq!(chosen(&mut judging), [0, 1, 2, 9]);
-    }
-}
+mod tests;

@@ -132,7 +132,7 @@ fn config(
     options: &RunOptions,
 ) -> serde_json::Map<String, serde_json::Value> {
     let generate = &options.generate;
-    let serde_json::Value::Object(config) = serde_json::json!({
+    let serde_json::Value::Object(mut config) = serde_json::json!({
         "target": api.title,
         "workdir": dir,
         "mode": generate.mode.to_string(),
@@ -146,12 +146,14 @@ fn config(
         "check_nan": options.check_nan,
         "gen_script": options.scripts,
         "save": options.save,
-        "max_iter": options.max_inputs,
-        "max_time": options.max_time.map(|time| time.as_secs_f64()),
+        // There, 0 is no limit of its own and -1 no end.
+        "max_iter": options.max_inputs.map_or(-1, |inputs| i64::try_from(inputs).unwrap_or(i64::MAX)),
+        "max_time": options.max_time.map_or(0.0, |time| time.as_secs_f64()),
         "seed": options.seed,
     }) else {
         unreachable!("the macro above makes an object")
     };
+    config.extend(options.recorded.clone());
     config
 }
 

@@ -2,6 +2,7 @@
 
 mod end;
 mod judged;
+mod part;
 mod restored;
 mod turns;
 
@@ -12,16 +13,19 @@ use std::time::Duration;
 
 use fissure_execute::{Batch, Hit};
 use fissure_generate::{Generator, Wish};
-use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, OutcomeKind, Signature, Spec};
+use fissure_model::{
+    Api, ConcreteInput, Execution, Intent, Oracle, Outcome, OutcomeKind, Signature, Spec,
+};
 
 use crate::behaviour::Behaviour;
 use crate::clock::Clock;
 use crate::guide::{Block, Guide, Reached};
+use crate::index::{BatchIndex, Place};
 use crate::judging::Judging;
 use crate::keep::Keeper;
 use crate::rejections::{BatchRejections, Rejections};
 use crate::restore::RestoredLane;
-use crate::schedule::{LAG, batch_len, observed_before};
+use crate::schedule::{batch_len, observed_before};
 use crate::settled::{Outcomes, Settled};
 use crate::slow_calls::SlowCalls;
 use crate::turn::Turn;
@@ -29,55 +33,7 @@ use crate::{
     ApiSummary, BehaviourCounts, EndReason, OracleTally, Part, RunOptions, StoreError, Tally,
 };
 
-/// Places in the queue of judging that belong together when the simplest input of a failure is chosen.
-const PART_PLACES: u64 = 64;
-
-/// A part of an API's sequence: of the inputs in it that show a failure, the simplest is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SequencePart {
-    Plain(u64),
-    Judged(u64),
-}
-
-impl SequencePart {
-    pub(crate) fn of_batch(index: u64) -> Self {
-        SequencePart::Plain(index / LAG)
-    }
-
-    /// As a number: what plain calls show comes before what oracles see.
-    pub(crate) fn rank(self) -> u64 {
-        match self {
-            SequencePart::Plain(part) => part,
-            SequencePart::Judged(part) => JUDGED | part,
-        }
-    }
-
-    pub(crate) fn from_rank(rank: u64) -> Self {
-        match rank & JUDGED {
-            0 => SequencePart::Plain(rank),
-            _ => SequencePart::Judged(rank & !JUDGED),
-        }
-    }
-}
-
-const JUDGED: u64 = 1 << 63;
-
-/// Inputs that were handed to the oracles.
-#[derive(Clone, Debug)]
-pub(crate) struct ForOracles {
-    /// Their results called for certain oracles.
-    pub asked: bool,
-    /// Numbers, and places in the queue of judging.
-    places: Vec<(u64, u64)>,
-}
-
-impl ForOracles {
-    /// The part of the sequence that an input belongs to.
-    pub(crate) fn part(&self, number: u64) -> SequencePart {
-        let place = self.places.iter().find(|(of, _)| *of == number);
-        SequencePart::Judged(place.map_or(0, |(_, place)| place / PART_PLACES))
-    }
-}
+pub(crate) use part::{ForOracles, SequencePart};
 
 /// Inputs that an API gets of this weight.
 pub(crate) fn share(inputs: Option<u64>, weight: f64) -> Option<u64> {
@@ -103,27 +59,27 @@ pub(crate) struct Lane {
     /// Judging batches handed out and not back.
     judging_in_flight: u64,
     /// Places in the queue of judging that are done, and the first that is not.
-    judged_places: BTreeSet<u64>,
-    next_place: u64,
-    oracles: BTreeMap<String, OracleTally>,
+    judged_places: BTreeSet<Place>,
+    next_place: Place,
+    oracles: BTreeMap<Oracle, OracleTally>,
     judged: u64,
     max_inputs: Option<u64>,
     max_time: Option<Duration>,
     max_hangs: u64,
     /// Index of the next batch to generate, and number of its first input.
-    next_batch: u64,
+    next_batch: BatchIndex,
     next_number: u64,
     /// Batches that came back and that the generator has not been told of, by index.
-    settled: BTreeMap<u64, Outcomes>,
+    settled: BTreeMap<BatchIndex, Outcomes>,
     /// Index of the next of those.
-    next_settled: u64,
+    next_settled: BatchIndex,
     /// Batches that came back before an earlier one, which judging hears of first.
-    unjudged: BTreeMap<u64, Settled>,
-    next_judged: u64,
+    unjudged: BTreeMap<BatchIndex, Settled>,
+    next_judged: BatchIndex,
     /// Number of the first input that the present generator makes.
     generated_from: u64,
     /// What was learned meanwhile, and the batch from which on inputs are made of it.
-    switch: Option<(u64, Generator)>,
+    switch: Option<(BatchIndex, Generator)>,
     /// Batches that came back.
     completed: u64,
     /// Time under way, without that spent waiting for a turn.
@@ -186,11 +142,11 @@ impl Lane {
 
     /// Inputs are made by this generator from the batch `at` on, or from the next one. Gives the
     /// batch at which it begins.
-    pub(crate) fn switch_to(&mut self, generator: Generator, at: Option<u64>) -> u64 {
+    pub(crate) fn switch_to(&mut self, generator: Generator, at: Option<BatchIndex>) -> BatchIndex {
         let at = at.unwrap_or(self.next_batch);
         self.switch = Some((at, generator));
         // What it was stopped for may no longer be so.
-        if self.next_batch == 0 && self.end == Some(EndReason::Complete) {
+        if self.next_batch == BatchIndex::FIRST && self.end == Some(EndReason::Complete) {
             self.end = None;
         }
         at
@@ -229,18 +185,18 @@ impl Lane {
             judging: Judging::new(&options.judging),
             judging_in_flight: 0,
             judged_places: BTreeSet::new(),
-            next_place: 0,
+            next_place: Place::default(),
             oracles: BTreeMap::new(),
             judged: 0,
             max_inputs: Some(0),
             max_time: options.max_time,
             max_hangs: options.max_hangs,
-            next_batch: 0,
+            next_batch: BatchIndex::FIRST,
             next_number: 0,
             settled: BTreeMap::new(),
-            next_settled: 0,
+            next_settled: BatchIndex::FIRST,
             unjudged: BTreeMap::new(),
-            next_judged: 0,
+            next_judged: BatchIndex::FIRST,
             generated_from: 0,
             switch: None,
             completed: 0,
@@ -270,7 +226,7 @@ impl Lane {
     }
 
     /// The next batch (its index, its inputs), if it may be generated now.
-    pub(crate) fn next_batch(&mut self) -> Option<(u64, Batch)> {
+    pub(crate) fn next_batch(&mut self) -> Option<(BatchIndex, Batch)> {
         if self.end.is_some() || self.turn_is_over() {
             return None;
         }
@@ -313,9 +269,8 @@ impl Lane {
                 guided.unwrap_or_else(|| generator.generate(number))
             })
             .collect();
-        let index = self.next_batch;
-        let under_way = index.saturating_sub(self.completed);
-        self.next_batch += 1;
+        let index = self.next_batch.advance();
+        let under_way = index.get().saturating_sub(self.completed);
         self.next_number += len;
         let batch = Batch {
             id: 0,
@@ -334,8 +289,7 @@ impl Lane {
         let Some(outcomes) = self.settled.remove(&self.next_settled) else {
             return false;
         };
-        let batch = self.next_settled;
-        self.next_settled += 1;
+        let batch = self.next_settled.advance();
         if let Some(generator) = &mut self.generator {
             let mut wishes = outcomes.wishes.iter().peekable();
             let guide = self.guide.as_ref();
@@ -362,7 +316,7 @@ impl Lane {
 
     /// Tells judging what came back, in the order of the sequence: what it chooses does not steer
     /// generation, so it need not wait for the point at which feedback enters.
-    fn offer(&mut self, index: u64, mut settled: Settled) {
+    fn offer(&mut self, index: BatchIndex, mut settled: Settled) {
         let told = Outcomes {
             accepted: std::mem::take(&mut settled.outcomes),
             wishes: std::mem::take(&mut settled.wishes),
@@ -371,7 +325,7 @@ impl Lane {
         self.settled.insert(index, told);
         self.unjudged.insert(index, settled);
         while let Some(settled) = self.unjudged.remove(&self.next_judged) {
-            self.next_judged += 1;
+            self.next_judged.advance();
             for (oracles, input) in &settled.asking {
                 self.judging.ask(Arc::clone(oracles), input);
             }
@@ -384,7 +338,7 @@ impl Lane {
     /// hears of each at a fixed point of the sequence ([`observed_before`]), never earlier.
     pub(crate) fn complete(
         &mut self,
-        index: u64,
+        index: BatchIndex,
         inputs: Vec<ConcreteInput>,
         executions: &[Execution],
         hits: &[Hit],
@@ -475,13 +429,13 @@ impl Lane {
     }
 
     /// What the rejections of a batch that came back and waits ask for.
-    pub(crate) fn wishes(&self, index: u64) -> Vec<(u64, Vec<Wish>)> {
+    pub(crate) fn wishes(&self, index: BatchIndex) -> Vec<(u64, Vec<Wish>)> {
         let settled = self.settled.get(&index);
         settled.map_or_else(Vec::new, |settled| settled.wishes.clone())
     }
 
     /// Blocks that guide, of a batch that came back and waits, by the number of their input.
-    pub(crate) fn blocks(&self, index: u64) -> Vec<(u64, Vec<Block>)> {
+    pub(crate) fn blocks(&self, index: BatchIndex) -> Vec<(u64, Vec<Block>)> {
         let reached = self.settled.get(&index).map(|settled| &settled.reached);
         let each = |one: &Reached| (one.input.number, one.blocks.clone());
         reached.map_or_else(Vec::new, |reached| reached.iter().map(each).collect())

@@ -8,6 +8,7 @@ use fissure_triage::read_findings;
 
 use crate::event_log::{EventLog, read_events};
 use crate::fold::fold_findings;
+use crate::index::ApiIndex;
 use crate::plan::{CampaignFolder, CampaignPlan, Shard, write_whole};
 use crate::record::{Record, Stamped};
 use crate::run::CampaignError;
@@ -35,8 +36,8 @@ pub struct Merged {
 struct Collected {
     header: Option<RunHeader>,
     events: Vec<Stamped>,
-    finished: BTreeMap<usize, ApiSummary>,
-    skipped: BTreeMap<usize, (String, String)>,
+    finished: BTreeMap<ApiIndex, ApiSummary>,
+    skipped: BTreeMap<ApiIndex, (String, String)>,
     missing: Vec<usize>,
     seconds: f64,
     silenced: u64,
@@ -100,7 +101,7 @@ impl Collected {
         let events: Vec<Stamped> = read_events(folder).map_err(StoreError::at("read", &path))?;
         for mut event in events {
             if let Some(at) = event.record.position_mut() {
-                *at = *at * shard.count + shard.index;
+                *at = shard.in_plan(*at).when_joined();
             }
             match &event.record {
                 Record::Finished { at, summary } | Record::Fuzzed { at, summary } => {

@@ -6,7 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fissure_generate::GenerateOptions;
+use fissure_model::Oracle;
 
+use crate::index::ApiIndex;
 use crate::{Corpus, JudgingOptions};
 
 #[derive(Clone, Debug)]
@@ -30,8 +32,8 @@ pub struct RunOptions {
     pub save: bool,
     /// Write a plain Python script for each kept input.
     pub scripts: bool,
-    /// Names of the oracles whose verdicts count.
-    pub oracles: Vec<String>,
+    /// The oracles whose verdicts count.
+    pub oracles: Vec<Oracle>,
     /// What the specs say is taken for what the library documents: an input accepted or rejected
     /// against them is a finding.
     pub trust_specs: bool,
@@ -51,6 +53,8 @@ pub struct RunOptions {
     pub guide: bool,
     /// Inputs that the run starts from.
     pub corpus: Arc<Corpus>,
+    /// Settings that the records name besides those above, under DocTer's names.
+    pub recorded: serde_json::Map<String, serde_json::Value>,
     /// Set from outside: nothing new is begun, and no time counts, until it is unset.
     pub pause: Arc<AtomicBool>,
 }
@@ -62,7 +66,7 @@ pub struct Division {
     pub weights: Vec<f64>,
     pub part: Part,
     /// APIs that are known not to be worth a try, by position, and why.
-    pub left_out: BTreeMap<usize, String>,
+    pub left_out: BTreeMap<ApiIndex, String>,
 }
 
 /// What of the work a process does.
@@ -77,13 +81,13 @@ pub enum Part {
 }
 
 impl Division {
-    pub fn weight(&self, at: usize) -> f64 {
-        self.weights.get(at).copied().unwrap_or(1.0)
+    pub fn weight(&self, at: ApiIndex) -> f64 {
+        self.weights.get(at.get()).copied().unwrap_or(1.0)
     }
 }
 
 impl RunOptions {
-    pub fn has_oracle(&self, name: &str) -> bool {
-        self.oracles.iter().any(|oracle| oracle == name)
+    pub fn has_oracle(&self, oracle: &Oracle) -> bool {
+        self.oracles.contains(oracle)
     }
 }

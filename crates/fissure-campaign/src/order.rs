@@ -4,18 +4,19 @@
 //! are a group; groups are shuffled by the seed and served in turn, so that a short run has seen
 //! something of every module.
 
+use crate::index::ApiIndex;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Positions of the titles in the order of their first turns.
-pub fn order<'a>(titles: impl IntoIterator<Item = &'a str>, seed: u64) -> VecDeque<usize> {
-    let mut groups: BTreeMap<&str, Vec<(u64, usize)>> = BTreeMap::new();
+pub fn order<'a>(titles: impl IntoIterator<Item = &'a str>, seed: u64) -> VecDeque<ApiIndex> {
+    let mut groups: BTreeMap<&str, Vec<(u64, ApiIndex)>> = BTreeMap::new();
     for (at, title) in titles.into_iter().enumerate() {
         let module = title.rsplit_once('.').map_or("", |(module, _)| module);
         let group = groups.entry(module).or_default();
-        group.push((key(seed, title), at));
+        group.push((key(seed, title), ApiIndex::new(at)));
     }
-    let mut groups: Vec<(u64, VecDeque<usize>)> = groups
+    let mut groups: Vec<(u64, VecDeque<ApiIndex>)> = groups
         .into_iter()
         .map(|(module, mut group)| {
             group.sort_unstable();
@@ -49,13 +50,13 @@ mod tests {
         titles.extend(["torch.nn.relu".to_owned(), "torch.fft.fft".to_owned()]);
         let of = |seed| order(titles.iter().map(String::as_str), seed);
         let first = of(1);
-        assert!(first.iter().take(3).any(|at| *at == 50));
-        assert!(first.iter().take(3).any(|at| *at == 51));
-        let mut sorted: Vec<usize> = first.iter().copied().collect();
+        assert!(first.iter().take(3).any(|at| at.get() == 50));
+        assert!(first.iter().take(3).any(|at| at.get() == 51));
+        let mut sorted: Vec<ApiIndex> = first.iter().copied().collect();
         let of = |seed| Vec::from(of(seed));
         assert_ne!(sorted, of(2), "another seed, another order");
         assert_eq!(sorted, of(1), "the same seed, the same order");
         sorted.sort_unstable();
-        assert_eq!(sorted, (0..52).collect::<Vec<_>>());
+        assert_eq!(sorted, ApiIndex::first(52).collect::<Vec<_>>());
     }
 }

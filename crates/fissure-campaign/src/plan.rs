@@ -12,6 +12,7 @@ use fissure_model::Spec;
 use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
+use crate::index::{ApiIndex, PlanIndex};
 
 const PLAN_FILE: &str = "campaign.json";
 const SPECS_FILE: &str = "specs.zst";
@@ -56,8 +57,15 @@ impl Shard {
     pub const WHOLE: Shard = Shard { index: 0, count: 1 };
 
     /// Positions of its APIs. Neighbours are often alike in cost, so each goes to another shard.
-    pub fn positions(self, apis: usize) -> impl Iterator<Item = usize> {
-        (self.index..apis).step_by(self.count.max(1))
+    pub fn positions(self, apis: usize) -> impl Iterator<Item = PlanIndex> {
+        (self.index..apis)
+            .step_by(self.count.max(1))
+            .map(PlanIndex::new)
+    }
+
+    /// Where in the plan an API of the shard's run is.
+    pub(crate) fn in_plan(self, at: ApiIndex) -> PlanIndex {
+        PlanIndex::new(at.get() * self.count + self.index)
     }
 }
 
@@ -108,13 +116,7 @@ impl CampaignFolder {
     pub fn specs(&self) -> Result<Vec<Spec>, StoreError> {
         let path = self.path.join(SPECS_FILE);
         let read = || -> io::Result<Vec<Spec>> {
-            let mut json = Vec::new();
-            let decoder = zstd::stream::read::Decoder::new(fs::File::open(&path)?)?;
-            decoder.take(MOST_BYTES + 1).read_to_end(&mut json)?;
-            if json.len() as u64 > MOST_BYTES {
-                let problem = format!("it holds more than {} MiB", MOST_BYTES >> 20);
-                return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
-            }
+            let json = unpack(fs::File::open(&path)?, MOST_BYTES)?;
             Ok(serde_json::from_slice(&json)?)
         };
         read().map_err(StoreError::at("read", &path))
@@ -150,18 +152,45 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     written.map_err(StoreError::at("write", path))
 }
 
+/// What a compressed file holds, unless that is more than `most` bytes: a small file can hold any amount.
+fn unpack(file: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let decoder = zstd::stream::read::Decoder::new(file)?;
+    decoder.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let problem = format!("it holds more than {} MiB", most >> 20);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
+    Ok(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn a_small_file_cannot_ask_for_all_memory() {
+        let most = 1 << 20;
+        let packed = |bytes: u64| {
+            let bytes = io::repeat(0).take(bytes);
+            zstd::stream::encode_all(bytes, LEVEL).unwrap()
+        };
+        let bomb = packed(200 << 20);
+        assert!(bomb.len() < 100_000, "{} bytes", bomb.len());
+        let error = unpack(bomb.as_slice(), most).unwrap_err();
+        assert_eq!(error.to_string(), "it holds more than 1 MiB");
+        let all = unpack(packed(most).as_slice(), most).unwrap();
+        assert_eq!(all.len() as u64, most);
+    }
+
+    #[test]
     fn shards_have_every_api_once() {
         for count in 1..6 {
-            let mut all: Vec<usize> = (0..count)
+            let mut all: Vec<PlanIndex> = (0..count)
                 .flat_map(|index| Shard { index, count }.positions(17))
                 .collect();
             all.sort_unstable();
-            assert_eq!(all, (0..17).collect::<Vec<_>>());
+            assert_eq!(all, (0..17).map(PlanIndex::new).collect::<Vec<_>>());
         }
     }
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fissure_generate::Wish;
-use fissure_model::OutcomeKind;
+use fissure_model::{Oracle, OutcomeKind};
 use serde::{Deserialize, Serialize};
 
+use crate::index::{ApiIndex, BatchIndex};
 use crate::{ApiSummary, BatchRejections, BehaviourCounts, OracleTally, RunHeader};
 
 #[expect(
@@ -24,26 +25,26 @@ pub enum Record {
     /// A process began, or continued, the run.
     Run(RunHeader),
     Skipped {
-        at: usize,
+        at: ApiIndex,
         api: String,
         reason: String,
     },
     Started {
-        at: usize,
+        at: ApiIndex,
         api: String,
     },
     /// From this batch on, inputs of the API are made of rules that were learned beside the run.
     Rules {
-        at: usize,
+        at: ApiIndex,
         api: String,
-        batch: u64,
+        batch: BatchIndex,
     },
     /// A batch of new inputs came back.
     Batch {
-        at: usize,
+        at: ApiIndex,
         api: String,
         /// Position of the batch in the API's sequence.
-        index: u64,
+        index: BatchIndex,
         /// Number of its first input.
         first: u64,
         inputs: u64,
@@ -78,7 +79,7 @@ pub enum Record {
     },
     /// The oracles have looked at these inputs.
     Judged {
-        at: usize,
+        at: ApiIndex,
         api: String,
         numbers: Vec<u64>,
         reports: u64,
@@ -87,7 +88,7 @@ pub enum Record {
         asked: bool,
         /// What each oracle did.
         #[serde(default)]
-        oracles: BTreeMap<String, OracleTally>,
+        oracles: BTreeMap<Oracle, OracleTally>,
         /// Seconds that a worker spent on it.
         #[serde(default)]
         busy: f64,
@@ -100,12 +101,12 @@ pub enum Record {
     /// The oracles look again at the inputs of these batches, named by their first number and whether
     /// the oracles were called for: what was logged of them before does not count.
     Again {
-        at: usize,
+        at: ApiIndex,
         judged: Vec<(u64, bool)>,
     },
     /// A failure met for the first time; with seed and number it can be generated again.
     Seen {
-        at: usize,
+        at: ApiIndex,
         api: String,
         id: String,
         number: u64,
@@ -115,7 +116,7 @@ pub enum Record {
     },
     /// A failure whose folder is written.
     Found {
-        at: usize,
+        at: ApiIndex,
         api: String,
         id: String,
         kind: OutcomeKind,
@@ -123,6 +124,9 @@ pub enum Record {
         failures: u32,
         runs: u32,
         note: bool,
+        /// The run was interrupted before a simpler input could show it: a resumed one looks again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        early: bool,
     },
     /// A finding turned out to be another API's, which the other one tells now.
     Folded {
@@ -131,11 +135,11 @@ pub enum Record {
     },
     /// All inputs of an API have run; the oracles look at them in a process of their own.
     Fuzzed {
-        at: usize,
+        at: ApiIndex,
         summary: Box<ApiSummary>,
     },
     Finished {
-        at: usize,
+        at: ApiIndex,
         summary: Box<ApiSummary>,
     },
     End {
@@ -168,7 +172,7 @@ impl<R> Stamped<R> {
 
 impl Record {
     /// The position of the API that it is about.
-    pub(crate) fn position_mut(&mut self) -> Option<&mut usize> {
+    pub(crate) fn position_mut(&mut self) -> Option<&mut ApiIndex> {
         match self {
             Record::Skipped { at, .. }
             | Record::Started { at, .. }

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use fissure_generate::Wish;
-use fissure_model::OutcomeKind;
+use fissure_model::{Oracle, OutcomeKind};
 
 use crate::event_log::{Damage, read_events_and_damage};
 use crate::guide::Block;
+use crate::index::{ApiIndex, BatchIndex};
 use crate::record::{Record, outcome};
 use crate::schedule::{LAG, batch_len};
 use crate::{ApiSummary, EndReason, OracleTally};
@@ -17,9 +18,9 @@ use crate::{ApiSummary, EndReason, OracleTally};
 /// What of a run need not be done again.
 #[derive(Debug, Default)]
 pub(crate) struct Restored {
-    lanes: BTreeMap<usize, RestoredLane>,
+    lanes: BTreeMap<ApiIndex, RestoredLane>,
     /// Findings and notes that are written: API, id, whether it is a note.
-    pub found: Vec<(usize, String, bool)>,
+    pub found: Vec<(ApiIndex, String, bool)>,
     pub flaky: u64,
     /// Failures that known issues silenced.
     pub silenced: u64,
@@ -33,7 +34,7 @@ pub(crate) struct Restored {
 #[derive(Debug, Default)]
 pub(crate) struct RestoredLane {
     /// Outcomes of batches that came back, by index.
-    pub batches: BTreeMap<u64, RestoredBatch>,
+    pub batches: BTreeMap<BatchIndex, RestoredBatch>,
     /// What the oracles have looked at.
     pub judged: Vec<RestoredJudged>,
     /// Numbers of those inputs, and whether their results called for the oracles.
@@ -49,7 +50,7 @@ pub(crate) struct RestoredLane {
     /// Seconds it had been under way.
     spent: f64,
     /// The batch from which on its inputs were made of learned rules.
-    rules_from: Option<u64>,
+    rules_from: Option<BatchIndex>,
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +74,7 @@ pub(crate) struct RestoredBatch {
 pub(crate) struct RestoredJudged {
     pub numbers: Vec<u64>,
     asked: bool,
-    pub oracles: BTreeMap<String, OracleTally>,
+    pub oracles: BTreeMap<Oracle, OracleTally>,
     pub busy: f64,
     pub hangs: u64,
     silenced: u64,
@@ -83,7 +84,7 @@ pub(crate) struct RestoredJudged {
 /// A failure that was seen, and whose folder was not written, or only as it was, when the process
 /// ended. Nothing that came back before can have shown it.
 struct Unwritten {
-    at: usize,
+    at: ApiIndex,
     number: u64,
     judging: bool,
     line: usize,
@@ -129,11 +130,11 @@ impl RestoredLane {
             return;
         }
         self.fuzzed = None;
-        let holding = |(_, batch): &(&u64, &RestoredBatch)| batch.holds(seen.number);
+        let holding = |(_, batch): &(&BatchIndex, &RestoredBatch)| batch.holds(seen.number);
         let index = self.batches.iter().find(holding).map(|(index, _)| *index);
-        let part = index.map_or(u64::MAX, |index| index / LAG);
+        let part = index.map_or(u64::MAX, |index| index.get() / LAG);
         self.batches
-            .retain(|index, batch| batch.line < seen.line || index / LAG > part);
+            .retain(|index, batch| batch.line < seen.line || index.get() / LAG > part);
     }
 
     /// Whether the outcome of this input is known.
@@ -242,13 +243,14 @@ impl Restored {
                     failures,
                     runs,
                     note,
+                    early,
                     ..
                 } => {
                     if !note && failures < runs {
                         flaky.insert(id.clone());
                     }
                     // One that was written as it was when the process ended is met again.
-                    if runs > 0 || note {
+                    if runs > 0 || (note && !early) {
                         unwritten.remove(&id);
                     }
                     if !restored.found.iter().any(|(_, found, _)| *found == id) {
@@ -285,24 +287,24 @@ impl Restored {
         restored
     }
 
-    fn lane(&mut self, at: usize) -> &mut RestoredLane {
+    fn lane(&mut self, at: ApiIndex) -> &mut RestoredLane {
         self.lanes.entry(at).or_default()
     }
 
     /// The batch from which on an API's inputs were made of learned rules.
-    pub(crate) fn rules_from(&self, at: usize) -> Option<u64> {
+    pub(crate) fn rules_from(&self, at: ApiIndex) -> Option<BatchIndex> {
         self.lanes.get(&at)?.rules_from
     }
 
     /// Whether an API needs nothing more.
-    pub(crate) fn is_finished(&self, at: usize) -> bool {
+    pub(crate) fn is_finished(&self, at: ApiIndex) -> bool {
         self.lanes
             .get(&at)
             .is_some_and(|lane| lane.finished.is_some())
     }
 
     /// What is known of an API; to be asked once.
-    pub(crate) fn take(&mut self, at: usize) -> RestoredLane {
+    pub(crate) fn take(&mut self, at: ApiIndex) -> RestoredLane {
         self.lanes.remove(&at).unwrap_or_default()
     }
 }
@@ -314,9 +316,9 @@ mod tests {
 
     fn batch(index: u64, first: u64, outcomes: &str) -> Record {
         Record::Batch {
-            at: 0,
+            at: ApiIndex::default(),
             api: "f".into(),
-            index,
+            index: BatchIndex::new(index),
             first,
             inputs: outcomes.len() as u64,
             accepted: 0,
@@ -336,7 +338,7 @@ mod tests {
 
     fn found(runs: u32) -> Record {
         Record::Found {
-            at: 0,
+            at: ApiIndex::default(),
             api: "f".into(),
             id: "f-crash-1".into(),
             kind: OutcomeKind::Crash,
@@ -344,12 +346,13 @@ mod tests {
             failures: runs,
             runs,
             note: false,
+            early: false,
         }
     }
 
     fn seen(number: u64) -> Record {
         Record::Seen {
-            at: 0,
+            at: ApiIndex::default(),
             api: "f".into(),
             id: format!("f-crash-{number}"),
             number,
@@ -367,17 +370,34 @@ mod tests {
             found(3),
         ];
         let mut restored = Restored::of(records);
-        let lane = restored.take(0);
+        let lane = restored.take(ApiIndex::default());
         assert!(lane.holds(1) && !lane.holds(2) && !lane.holds(3));
-        assert_eq!(restored.found, [(0, "f-crash-1".to_owned(), false)]);
+        assert_eq!(
+            restored.found,
+            [(ApiIndex::default(), "f-crash-1".to_owned(), false)]
+        );
     }
 
     #[test]
     fn a_failure_that_was_written_and_never_tried_is_met_again() {
         let records = vec![seen(1), batch(0, 0, "ac"), found(0)];
         let mut restored = Restored::of(records);
-        assert!(!restored.take(0).holds(1));
+        assert!(!restored.take(ApiIndex::default()).holds(1));
         assert_eq!(restored.found.len(), 1);
+    }
+
+    #[test]
+    fn a_note_that_was_written_before_its_time_is_met_again_and_another_is_not() {
+        let told = |was_early: bool| {
+            let mut record = found(0);
+            if let Record::Found { note, early, .. } = &mut record {
+                (*note, *early) = (true, was_early);
+            }
+            let records = vec![seen(1), batch(0, 0, "aa"), record];
+            Restored::of(records).take(ApiIndex::default()).holds(1)
+        };
+        assert!(told(false));
+        assert!(!told(true));
     }
 
     #[test]
@@ -390,15 +410,15 @@ mod tests {
             batch(0, 0, "aaaaaaaa"),
             batch(last, 64, "caaaaaaa"),
         ];
-        let lane = Restored::of(records).take(0);
-        let kept: Vec<u64> = lane.batches.keys().copied().collect();
+        let lane = Restored::of(records).take(ApiIndex::default());
+        let kept: Vec<u64> = lane.batches.keys().map(|index| index.get()).collect();
         assert_eq!(kept, [1, last]);
     }
 
     #[test]
     fn oracles_look_again_at_what_came_after_a_failure_and_it_is_counted_once() {
         let judged = |numbers: &[u64]| Record::Judged {
-            at: 0,
+            at: ApiIndex::default(),
             api: "f".into(),
             numbers: numbers.to_vec(),
             reports: 0,
@@ -413,11 +433,11 @@ mod tests {
             *judging = true;
         }
         let begin = [judged(&[1, 2]), reported, judged(&[4, 5])];
-        let lane = Restored::of(begin.to_vec()).take(0);
+        let lane = Restored::of(begin.to_vec()).take(ApiIndex::default());
         assert_eq!(lane.judged_numbers, HashSet::from([(1, false), (2, false)]));
         assert_eq!(lane.judged_again, [(4, false)]);
         let again = Record::Again {
-            at: 0,
+            at: ApiIndex::default(),
             judged: lane.judged_again,
         };
         let mut written = found(3);
@@ -425,7 +445,7 @@ mod tests {
             *id = "f-crash-4".into();
         }
         let records = [begin.as_slice(), &[again, judged(&[4, 5]), written]].concat();
-        let lane = Restored::of(records).take(0);
+        let lane = Restored::of(records).take(ApiIndex::default());
         let counted: usize = lane.judged.iter().map(|judged| judged.numbers.len()).sum();
         assert_eq!(counted, 4);
     }
@@ -433,7 +453,7 @@ mod tests {
     #[test]
     fn a_batch_that_was_cut_short_runs_again_unless_it_is_the_last() {
         let records = vec![batch(0, 0, "aaaaaaaa"), batch(1, 8, "aaa")];
-        let mut lane = Restored::of(records).take(0);
+        let mut lane = Restored::of(records).take(ApiIndex::default());
         lane.keep_whole(Some(11));
         assert_eq!(lane.batches.len(), 2);
         lane.keep_whole(None);
@@ -443,6 +463,6 @@ mod tests {
     #[test]
     fn a_batch_with_a_letter_nobody_knows_runs_again() {
         let mut restored = Restored::of(vec![batch(0, 0, "a?")]);
-        assert!(restored.take(0).batches.is_empty());
+        assert!(restored.take(ApiIndex::default()).batches.is_empty());
     }
 }

@@ -25,6 +25,7 @@ use fissure_triage::{Collector, KnownIssues, Signature};
 use crate::clock::Clock;
 use crate::confirm::{ConfirmOptions, Confirmer};
 use crate::coverage::Coverage;
+use crate::index::{ApiIndex, BatchIndex};
 use crate::lane::Lane;
 use crate::learning::Learner;
 use crate::order::order;
@@ -85,7 +86,7 @@ impl Source<'_> {
     }
 
     /// Whether more than the name of an API is known.
-    fn describes(self, at: usize) -> bool {
+    fn describes(self, at: ApiIndex) -> bool {
         match self {
             Source::Specs(specs) => !specs[at].is_bare(),
             Source::Saved(_) => true,
@@ -185,7 +186,7 @@ impl Campaign<'_> {
                 all.into_iter().partition(|at| self.source.describes(*at));
             described.into_iter().chain(others).collect()
         } else {
-            (0..apis.len()).collect()
+            ApiIndex::first(apis.len()).collect()
         };
         let package = apis.first().map_or("", |api| api.package.as_str());
         let version = &self.pool.info().library_version;
@@ -229,7 +230,7 @@ impl Campaign<'_> {
             parked: VecDeque::new(),
             in_flight: HashMap::new(),
             next_batch_id: 0,
-            last_served: 0,
+            last_served: ApiIndex::default(),
             clock: Clock::starting_at(earlier),
             paused: false,
             ticked: None,
@@ -263,7 +264,7 @@ struct Run<'a> {
     /// Who asks the library about the APIs that come next.
     scout: &'a Scout,
     /// The first that waited when it was last told what comes next, and how many did.
-    looked_ahead: Option<(usize, usize)>,
+    looked_ahead: Option<(ApiIndex, usize)>,
     source: Source<'a>,
     /// What is fuzzed; everything else refers to it by position.
     apis: Vec<Arc<Api>>,
@@ -283,10 +284,10 @@ struct Run<'a> {
     pace: Pace,
     collector: Collector,
     /// APIs under way.
-    lanes: HashMap<usize, Lane>,
-    waiting: VecDeque<usize>,
+    lanes: HashMap<ApiIndex, Lane>,
+    waiting: VecDeque<ApiIndex>,
     /// APIs that wait for their next turn.
-    parked: VecDeque<(usize, Lane)>,
+    parked: VecDeque<(ApiIndex, Lane)>,
     /// APIs take turns, because the run ends by the clock or not at all.
     takes_turns: bool,
     /// Turns that were given so far.
@@ -298,18 +299,18 @@ struct Run<'a> {
     /// Shipped rules that an earlier run found not to hold.
     stale: StaleRules,
     /// Specs that were learned, in place of those of the source.
-    learned: HashMap<usize, Spec>,
+    learned: HashMap<ApiIndex, Spec>,
     /// Specs that were learned when their API was under way already, and the batch at which an
     /// earlier process took them up.
-    switches: HashMap<usize, (u64, Spec)>,
+    switches: HashMap<ApiIndex, (BatchIndex, Spec)>,
     /// APIs of which nothing is known before they are learned.
-    unlearned: BTreeSet<usize>,
+    unlearned: BTreeSet<ApiIndex>,
     halt: Arc<AtomicBool>,
     /// Each batch handed to the pool, by its id.
     in_flight: HashMap<u64, Handed>,
     next_batch_id: u64,
     /// The API that got a batch last.
-    last_served: usize,
+    last_served: ApiIndex,
     /// Time at work, that of interrupted processes included.
     clock: Clock,
     paused: bool,
@@ -317,13 +318,13 @@ struct Run<'a> {
     ticked: Option<Instant>,
     summary: RunSummary,
     /// APIs that are done.
-    finished: Vec<(usize, ApiSummary)>,
+    finished: Vec<(ApiIndex, ApiSummary)>,
     /// Failures not yet handed to triage: API, since when, signature.
-    seen: Vec<(usize, Instant, Signature)>,
+    seen: Vec<(ApiIndex, Instant, Signature)>,
     /// Findings that are written, with the APIs that are named in them beside their own.
     written: Vec<(Signature, PathBuf, usize)>,
     /// Findings that an interrupted process wrote without having tried them, by id.
-    untried: BTreeMap<String, (usize, Finding)>,
+    untried: BTreeMap<String, (ApiIndex, Finding)>,
     /// What an interrupted process had done.
     restored: Restored,
     /// What was found: a finding may be confirmed after its API is done.
@@ -331,7 +332,7 @@ struct Run<'a> {
 }
 
 /// The line of a finding in the log.
-fn found_record(at: usize, finding: &Finding) -> Record {
+fn found_record(at: ApiIndex, finding: &Finding) -> Record {
     let reproduction = finding.reproduction.unwrap_or(Reproduction {
         failures: 0,
         runs: 0,
@@ -345,6 +346,7 @@ fn found_record(at: usize, finding: &Finding) -> Record {
         failures: reproduction.failures,
         runs: reproduction.runs,
         note: finding.is_note(),
+        early: triage::is_early(finding),
     }
 }
 
@@ -416,7 +418,7 @@ impl Run<'_> {
         self.learner = None;
         // What was met again is reported first: it is tried once.
         self.finish_triage()?;
-        self.try_untried();
+        self.try_untried()?;
         self.finish_triage()?;
         self.count_untried();
         self.complete_aliases()?;

@@ -5,6 +5,8 @@
 //! by the clock: batch `k` is generated with exactly the observations of the batches before
 //! `observed_before(k)`, whatever else has come back by then.
 
+use crate::index::BatchIndex;
+
 /// Batches of one API that may be under way at once. Large enough to keep eight workers busy on a
 /// single API, small enough for feedback to arrive early.
 pub(crate) const LAG: u64 = 8;
@@ -18,15 +20,16 @@ const FIRST: u64 = 8;
 const LARGEST: u64 = 256;
 
 /// Number of batches whose outcomes are known when batch `index` is generated.
-pub(crate) fn observed_before(index: u64) -> u64 {
+pub(crate) fn observed_before(index: BatchIndex) -> BatchIndex {
+    let index = index.get();
     let early = index.min(EARLY).saturating_sub(EARLY_LAG);
-    early.max(index.saturating_sub(LAG))
+    BatchIndex::new(early.max(index.saturating_sub(LAG)))
 }
 
 /// Number of inputs in batch `index`: small at first, so that feedback comes early, then doubling
 /// every [`LAG`] batches up to a size at which the cost of a batch no longer shows.
-pub(crate) fn batch_len(index: u64) -> u64 {
-    let doublings = (index / LAG).min(16);
+pub(crate) fn batch_len(index: BatchIndex) -> u64 {
+    let doublings = (index.get() / LAG).min(16);
     (FIRST << doublings).min(LARGEST)
 }
 
@@ -36,7 +39,7 @@ mod tests {
 
     #[test]
     fn batches_grow_to_a_limit_and_never_shrink() {
-        let lens: Vec<u64> = (0..100).map(batch_len).collect();
+        let lens: Vec<u64> = (0..100).map(BatchIndex::new).map(batch_len).collect();
         assert_eq!(lens[0], FIRST);
         assert_eq!(lens[99], LARGEST);
         assert!(lens.windows(2).all(|pair| pair[0] <= pair[1]));
@@ -44,7 +47,9 @@ mod tests {
 
     #[test]
     fn feedback_is_early_at_first_and_never_taken_back() {
-        let observed: Vec<u64> = (0..100).map(observed_before).collect();
+        let observed: Vec<u64> = (0..100)
+            .map(|at| observed_before(BatchIndex::new(at)).get())
+            .collect();
         assert_eq!(observed[..4], [0, 0, 0, 1]);
         assert_eq!(observed[99], 99 - LAG);
         assert!(observed.windows(2).all(|pair| pair[0] <= pair[1]));

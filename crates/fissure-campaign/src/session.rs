@@ -15,7 +15,7 @@ use fissure_execute::{
     TargetInfo, has_gpu,
 };
 use fissure_judge::OracleInfo;
-use fissure_model::Obstacle;
+use fissure_model::{Obstacle, Oracle};
 use fissure_triage::{KnownIssues, ShrinkBudget};
 
 use crate::{
@@ -371,19 +371,19 @@ fn holds_extension(folder: &Path, root: &str) -> bool {
 
 /// Judging without the oracles that cannot run here, and without their price.
 fn can_run(judging: &JudgingOptions, obstacles: &[Obstacle]) -> JudgingOptions {
-    let stopped = |name: &str| {
+    let stopped = |oracle: &Oracle| {
         obstacles
             .iter()
-            .any(|obstacle| obstacle.oracle == name && !obstacle.partly)
+            .any(|obstacle| obstacle.oracle == *oracle && !obstacle.partly)
     };
     let left: Vec<&OracleInfo> = judging
         .oracles
         .iter()
-        .filter(|name| !stopped(name))
-        .filter_map(|name| fissure_judge::oracle(name))
+        .filter(|oracle| !stopped(oracle))
+        .filter_map(OracleInfo::of)
         .collect();
     JudgingOptions {
-        oracles: left.iter().map(|oracle| oracle.name.to_owned()).collect(),
+        oracles: left.iter().map(|info| info.oracle.clone()).collect(),
         price: left.iter().map(|oracle| oracle.price).sum(),
         ..judging.clone()
     }

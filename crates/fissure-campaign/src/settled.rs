@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::guide::Reached;
 use fissure_generate::Wish;
-use fissure_model::{Api, ConcreteInput, OutcomeKind};
+use fissure_model::{Api, ConcreteInput, Oracle, OutcomeKind};
 
 /// Rejections of one batch that are read for what they ask.
 const READ: usize = 24;
@@ -30,7 +30,7 @@ pub(crate) struct Settled {
     /// The accepted inputs, if any may be judged.
     pub accepted: Vec<ConcreteInput>,
     /// Inputs whose results ask for certain oracles.
-    pub asking: Vec<(Arc<[String]>, ConcreteInput)>,
+    pub asking: Vec<(Arc<[Oracle]>, ConcreteInput)>,
     /// What rejections ask for, by the number of their input.
     pub wishes: Vec<(u64, Vec<Wish>)>,
     /// What guides by coverage.
@@ -55,10 +55,7 @@ impl Settled {
         if self.wishes.len() == READ {
             return;
         }
-        let layer = input.layer_arguments.iter().flatten();
-        let all = input.arguments.iter().chain(layer);
-        let params: Vec<&str> = all.map(|argument| argument.name.as_str()).collect();
-        let wishes = fissure_generate::wishes(message, &params);
+        let wishes = fissure_generate::wishes(message, input);
         if !wishes.is_empty() {
             self.wishes.push((input.number, wishes));
         }
@@ -76,7 +73,7 @@ impl Settled {
         self.outcomes.push((input.number, accepted));
         self.calls += 1;
         if let Some(oracle) = fissure_judge::asks_for(api, &input, kind) {
-            let oracles = Arc::from([oracle.to_owned()]);
+            let oracles = Arc::from([oracle]);
             self.asking.push((oracles, input.clone()));
         }
         if accepted && judging {

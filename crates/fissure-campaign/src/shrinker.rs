@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::index::ApiIndex;
 use fissure_execute::{Batch, Event, Pool, Spares};
 use fissure_model::{Api, ConcreteInput, Execution, Finding, Intent, Oracle, OutcomeKind, Spec};
 use fissure_solve::Checker;
@@ -34,7 +35,7 @@ pub struct ShrinkerOptions {
     /// For one input.
     pub timeout: Duration,
     /// All that may report something of an input.
-    pub oracles: Arc<[String]>,
+    pub oracles: Arc<[Oracle]>,
     pub budget: ShrinkBudget,
     /// Set from outside to leave findings as they are.
     pub stop: Arc<AtomicBool>,
@@ -59,14 +60,14 @@ pub enum ShrinkEvent {
     /// The finding with `input`, `execution`, `unshrunk` and `roles` filled in, or as it was
     /// together with the reason why it could not be made smaller.
     Done {
-        lane: usize,
+        lane: ApiIndex,
         finding: Box<Finding>,
         outcome: Result<ShrinkSummary, String>,
     },
 }
 
 /// With what the API documents, where the failure is one against that.
-type Job = (usize, Box<Finding>, Option<Box<Spec>>);
+type Job = (ApiIndex, Box<Finding>, Option<Box<Spec>>);
 
 impl triage_queue::Job for Job {
     fn finding(&self) -> &Finding {
@@ -99,7 +100,7 @@ impl Shrinker {
         }
     }
 
-    pub fn submit(&mut self, lane: usize, finding: Box<Finding>, spec: Option<Box<Spec>>) {
+    pub fn submit(&mut self, lane: ApiIndex, finding: Box<Finding>, spec: Option<Box<Spec>>) {
         self.jobs.push((lane, finding, spec));
         self.pending += 1;
     }
@@ -209,7 +210,7 @@ pub fn shrink_finding(
     pool: &Pool,
     finding: &mut Finding,
     spec: Option<&Spec>,
-    all_oracles: &Arc<[String]>,
+    all_oracles: &Arc<[Oracle]>,
     budget: ShrinkBudget,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64, u64),
@@ -227,11 +228,7 @@ pub fn shrink_finding(
         return Err("what the documentation says of this input, it says of no other".to_owned());
     }
     let api = Arc::new(finding.api.clone());
-    let oracles: Arc<[String]> = failure
-        .oracle()
-        .map(|it| it.to_string())
-        .into_iter()
-        .collect();
+    let oracles: Arc<[Oracle]> = failure.oracle().into_iter().cloned().collect();
     let check_nan = finding.verdict.kind == OutcomeKind::Nan;
     let mut run = |inputs: &[ConcreteInput]| {
         if stop.load(Ordering::Relaxed) {
@@ -284,7 +281,7 @@ fn also_by(
     pool: &Pool,
     api: &Arc<Api>,
     finding: &Finding,
-    oracles: &Arc<[String]>,
+    oracles: &Arc<[Oracle]>,
 ) -> Vec<(Oracle, String)> {
     if finding.verdict.kind != OutcomeKind::WrongResult || oracles.is_empty() {
         return Vec::new();
@@ -325,7 +322,7 @@ fn documented(spec: &Spec) -> Documented {
 fn run_inputs(
     pool: &Pool,
     api: &Arc<Api>,
-    oracles: &Arc<[String]>,
+    oracles: &Arc<[Oracle]>,
     check_nan: bool,
     inputs: &[ConcreteInput],
 ) -> Vec<Execution> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fissure_model::{Api, Intent, Obstacle, OutcomeKind};
+use fissure_model::{Api, Intent, Obstacle, Oracle, OutcomeKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{BehaviourCounts, ConstraintEvidence, MutatorEvidence};
@@ -102,7 +102,7 @@ pub struct ApiSummary {
     pub judged: u64,
     /// What each of those oracles looked at, said and cost.
     #[serde(default)]
-    pub oracles: BTreeMap<String, OracleTally>,
+    pub oracles: BTreeMap<Oracle, OracleTally>,
     /// Ids of its findings; notes are not among them.
     pub findings: Vec<String>,
     pub notes: Vec<String>,
@@ -179,8 +179,8 @@ impl RunSummary {
     /// Counts per oracle over all APIs.
     pub fn oracles(&self) -> BTreeMap<&str, OracleTally> {
         let mut total: BTreeMap<&str, OracleTally> = BTreeMap::new();
-        for (name, tally) in self.apis.iter().flat_map(|api| &api.oracles) {
-            total.entry(name).or_default().merge(tally);
+        for (oracle, tally) in self.apis.iter().flat_map(|api| &api.oracles) {
+            total.entry(oracle.as_str()).or_default().merge(tally);
         }
         total
     }

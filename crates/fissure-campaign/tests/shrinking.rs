@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use fissure_campaign::{ShrinkEvent, Shrinker, ShrinkerOptions};
+use fissure_campaign::{ApiIndex, ShrinkEvent, Shrinker, ShrinkerOptions};
 use fissure_execute::{Pool, PoolOptions};
 use fissure_model::{
     Api, Argument, ConcreteInput, Confidence, Execution, Finding, Intent, Outcome, OutcomeKind,
@@ -25,41 +25,32 @@ fn keyword(name: &str, value: i128) -> Argument {
 fn finding(x: i128) -> Finding {
     Finding {
         id: "planted.Layer-crash-SIGSEGV-00000000".into(),
-        api: Api {
-            title: "planted.Layer".into(),
-            package: "planted".into(),
-            path: "planted.Layer".into(),
-            layer: true,
-            ..Api::default()
-        },
-        verdict: Verdict {
-            kind: OutcomeKind::Crash,
-            oracle: "fatal-signal".into(),
-            confidence: Confidence::Crash,
-            detail: "SIGSEGV".into(),
-            note: false,
-        },
-        signature: String::new(),
-        input: ConcreteInput {
-            number: 3,
-            arguments: vec![keyword("size", 123_456)],
-            layer_arguments: Some(vec![keyword("x", x)]),
-            intent: Intent::Conform,
-            mutations: Vec::new(),
-        },
-        unshrunk: None,
-        unshrunk_reports: Vec::new(),
-        also_by: Vec::new(),
-        folded: Vec::new(),
-        roles: Vec::new(),
-        also_through: Vec::new(),
-        remarks: Vec::new(),
-        environment: Vec::new(),
-        execution: Execution::new(3, Outcome::Crash { signal: 11 }, Duration::ZERO),
-        reproduction: None,
         library_version: "1.0".into(),
         python_version: "3.11.7".into(),
-        seed: 0,
+        ..Finding::new(
+            Api {
+                title: "planted.Layer".into(),
+                package: "planted".into(),
+                path: "planted.Layer".into(),
+                layer: true,
+                ..Api::default()
+            },
+            Verdict {
+                kind: OutcomeKind::Crash,
+                oracle: "fatal-signal".into(),
+                confidence: Confidence::Crash,
+                detail: "SIGSEGV".into(),
+                note: false,
+            },
+            ConcreteInput {
+                number: 3,
+                arguments: vec![keyword("size", 123_456)],
+                layer_arguments: Some(vec![keyword("x", x)]),
+                intent: Intent::Conform,
+                mutations: Vec::new(),
+            },
+            Execution::new(3, Outcome::Crash { signal: 11 }, Duration::ZERO),
+        )
     }
 }
 
@@ -105,7 +96,7 @@ fn a_crash_is_made_small_and_explained_and_its_first_input_kept() {
     let mut crash = finding(7);
     crash.execution.log = first_log(scratch.path());
     let unshrunk = crash.input.clone();
-    shrinker.submit(0, Box::new(crash), None);
+    shrinker.submit(ApiIndex::default(), Box::new(crash), None);
     let (small, outcome, told) = done(&mut shrinker);
     assert_eq!(small.input.arguments, [keyword("size", 0)], "{outcome:?}");
     assert_eq!(small.input.layer_arguments, Some(vec![keyword("x", 7)]));
@@ -150,7 +141,7 @@ fn a_finding_that_does_not_fail_again_or_is_no_longer_wanted_stays_as_it_is() {
     let scratch = tempfile::tempdir().unwrap();
     let pool = planted(scratch.path());
     let mut again = shrinker(&pool, false);
-    again.submit(0, Box::new(finding(8)), None);
+    again.submit(ApiIndex::default(), Box::new(finding(8)), None);
     let (same, outcome, _) = done(&mut again);
     assert!(
         outcome.unwrap_err().contains("did not fail"),
@@ -159,7 +150,7 @@ fn a_finding_that_does_not_fail_again_or_is_no_longer_wanted_stays_as_it_is() {
     assert_eq!(same, finding(8));
 
     let mut stopped = shrinker(&pool, true);
-    stopped.submit(0, Box::new(finding(7)), None);
+    stopped.submit(ApiIndex::default(), Box::new(finding(7)), None);
     let (same, outcome, _) = done(&mut stopped);
     assert_eq!(outcome, Err("the run was stopped".to_owned()));
     assert_eq!(same, finding(7));

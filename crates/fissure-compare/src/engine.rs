@@ -8,9 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, unbounded};
-use fissure_campaign::{DenyList, order};
+use fissure_campaign::{ApiIndex, DenyList, order};
 use fissure_execute::{ExecuteError, PoolOptions, SandboxOptions, has_gpu};
-use fissure_model::{Api, Dtype, Spec};
+use fissure_model::{Api, Dtype, Oracle, Spec};
 
 use crate::accuracy::sweep_both;
 use crate::behaviour::{Behaviour, Kind, fold};
@@ -70,7 +70,7 @@ enum News {
 }
 
 enum Waiting {
-    Unprepared(usize),
+    Unprepared(ApiIndex),
     Lane(Box<Lane>),
 }
 
@@ -226,7 +226,7 @@ fn start(
             confine_writes: sandboxed && !has_gpu(),
             cut_network: sandboxed,
         },
-        oracles: Arc::from([OBSERVE, CLOSELY, MEASURE].map(str::to_owned)),
+        oracles: Arc::from([OBSERVE, CLOSELY, MEASURE].map(Oracle::from)),
         ..PoolOptions::new(
             &side.python,
             &options.package,

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use fissure_generate::Generator;
-use fissure_model::{Api, ConcreteInput, Execution, Intent, Outcome, Value};
+use fissure_model::{Api, ConcreteInput, Execution, Intent, Oracle, Outcome, Value};
 
 use crate::behaviour::{Behaviour, Change, Kind};
 use crate::difference::difference;
@@ -28,16 +28,16 @@ pub(crate) struct Sides {
     pub after: Side,
     /// Held alone by who measures, together by everybody else.
     quiet: RwLock<()>,
-    observe: Arc<[String]>,
-    closely: Arc<[String]>,
-    measure: Arc<[String]>,
+    observe: Arc<[Oracle]>,
+    closely: Arc<[Oracle]>,
+    measure: Arc<[Oracle]>,
 }
 
 type Both = Vec<(Execution, Execution)>;
 
 impl Sides {
     pub(crate) fn new(before: Side, after: Side) -> Sides {
-        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let names = |names: &[&str]| names.iter().copied().map(Oracle::from).collect();
         Sides {
             before,
             after,
@@ -49,7 +49,7 @@ impl Sides {
     }
 
     /// The inputs in both at once.
-    fn run(&self, apis: &Apis, modules: &Arc<[String]>, inputs: &[ConcreteInput]) -> Both {
+    fn run(&self, apis: &Apis, modules: &Arc<[Oracle]>, inputs: &[ConcreteInput]) -> Both {
         let _shared = self.quiet.read().unwrap_or_else(PoisonError::into_inner);
         let first = self.before.submit(&apis.before, modules, inputs.to_vec());
         let second = self.after.submit(&apis.after, modules, inputs.to_vec());
@@ -216,11 +216,7 @@ impl Lane {
                     Intent::Violate { .. } | Intent::BreakRule { .. }
                 ) =>
             {
-                let layer = input.layer_arguments.iter().flatten();
-                let names: Vec<&str> = (input.arguments.iter().chain(layer))
-                    .map(|argument| argument.name.as_str())
-                    .collect();
-                fissure_generate::wishes(&exception.message, &names)
+                fissure_generate::wishes(&exception.message, input)
             }
             _ => Vec::new(),
         };

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fissure_execute::{Batch, Event, ExecuteError, Pool, PoolOptions};
-use fissure_model::{Api, ConcreteInput, Execution, Outcome};
+use fissure_model::{Api, ConcreteInput, Execution, Oracle, Outcome};
 
 /// What an input that ends its process, or runs into a limit, counts towards [`MOST_STRIKES`].
 const ENDED: u32 = 1;
@@ -56,7 +56,7 @@ impl Side {
     pub(crate) fn submit(
         &self,
         api: &Arc<Api>,
-        modules: &Arc<[String]>,
+        modules: &Arc<[Oracle]>,
         inputs: Vec<ConcreteInput>,
     ) -> Receiver<Vec<Execution>> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);

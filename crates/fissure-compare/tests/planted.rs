@@ -34,7 +34,7 @@ fn options(python: &Path, workdir: &Path, names: &[&str], after: &str) -> Compar
         imports: Vec::new(),
         seed: 1,
         workers: 2,
-        max_inputs: 96,
+        max_inputs: 192,
         total_time: None,
         timeout: Duration::from_secs(60),
         memory_limit: 2 << 30,

@@ -65,13 +65,7 @@ mod tests {
             kind: "positional_or_keyword".into(),
             default: None,
         };
-        let signature = Signature {
-            library_version: "1".into(),
-            missing: None,
-            callable: true,
-            is_class: false,
-            params: Some(vec![param("x"), param("axis")]),
-        };
+        let signature = Signature::of_function("1", Some(vec![param("x"), param("axis")]));
         let api = fissure_model::Api {
             title: "pkg.f".into(),
             package: "pkg".into(),

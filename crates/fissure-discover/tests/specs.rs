@@ -73,17 +73,14 @@ fn a_plain_signature_is_enough_for_a_spec() {
         kind: kind.into(),
         default: default.map(str::to_owned),
     };
-    let signature = Signature {
-        library_version: "1".into(),
-        missing: None,
-        callable: true,
-        is_class: false,
-        params: Some(vec![
+    let signature = Signature::of_function(
+        "1",
+        Some(vec![
             param("x", "positional_or_keyword", None),
             param("rest", "var_positional", None),
             param("scale", "keyword_only", Some("2.0")),
         ]),
-    };
+    );
     let spec = spec_of(&api(), &from_signature("lib.f", &signature)).unwrap();
     let roles: Vec<Role> = spec.params.iter().map(|param| param.role).collect();
     assert_eq!(

@@ -384,6 +384,38 @@ mod tests {
         assert_eq!(line.companions, ["numpy==1.21.6", "setuptools<60"]);
     }
 
+    /// Releases that say less than they need: what would be installed beside them cannot be used with them.
+    #[test]
+    fn releases_that_do_not_say_what_they_need_get_it() {
+        for (asked, unusable) in [
+            ("torch==2.0.1", &["setuptools==81.0.0", "numpy==2.0.0"][..]),
+            ("torch==2.1.2", &["setuptools==81.0.0", "numpy==2.0.0"]),
+            ("torch==2.2.2", &["setuptools==81.0.0", "numpy==2.0.0"]),
+            (
+                "tensorflow-cpu==2.5.0",
+                &["numpy==1.24.0", "protobuf==4.21.0"],
+            ),
+            (
+                "tensorflow-cpu==2.7.0",
+                &["numpy==2.0.0", "protobuf==4.21.0"],
+            ),
+            ("tensorflow-cpu==2.14.0", &["numpy==2.0.0"]),
+        ] {
+            let line = compatible_lines(&asked.parse().unwrap())[0];
+            for release in unusable {
+                let (name, version) = release.split_once("==").unwrap();
+                let beside: Vec<Requirement> = line
+                    .companions
+                    .iter()
+                    .map(|it| it.parse().unwrap())
+                    .collect();
+                let named = beside.iter().find(|it| it.distribution == name);
+                let named = named.unwrap_or_else(|| panic!("{asked} says nothing of {name}"));
+                assert!(!named.allows(version), "{asked} would get {release}");
+            }
+        }
+    }
+
     #[test]
     fn an_unknown_import_name_has_no_default() {
         assert_eq!(default_requirement("planted_bugs"), None);

@@ -92,6 +92,21 @@ impl Describer {
         Err(failed(reason))
     }
 
+    /// The same, of a worker that is ended afterwards: examples switch things on and off (eager mode,
+    /// dumps, policies), and whoever is asked next must not suffer from it.
+    pub(crate) fn ask_apart(
+        &mut self,
+        shared: &Shared,
+        question: &str,
+        limit: Duration,
+    ) -> Result<Vec<u8>, ExecuteError> {
+        let kept = self.worker.take();
+        let answer = self.ask_within(shared, question, limit);
+        self.retire();
+        self.worker = kept;
+        answer
+    }
+
     fn ready(&mut self, shared: &Shared) -> Result<(&mut Worker, &mut Connection), ForkError> {
         let connection = match self.connection.take() {
             Some(connection) => connection,

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use fissure_model::{Execution, OracleCost, Outcome, Report};
+use fissure_model::{Execution, Oracle, OracleCost, Outcome, Report};
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Judged {
     reports: Vec<Report>,
     /// Oracle and nanoseconds, in the order in which they ran.
-    costs: Vec<(String, u64)>,
+    costs: Vec<(Oracle, u64)>,
     /// Oracles that failed themselves, with their traceback.
-    failures: Vec<(String, String)>,
+    failures: Vec<(Oracle, String)>,
     /// What to report if the process ends now.
     announced: Option<Report>,
 }

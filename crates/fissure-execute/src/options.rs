@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fissure_coverage::ModuleRecord;
-use fissure_model::{Api, ConcreteInput, Dtype, Execution, Obstacle};
+use fissure_model::{Api, ConcreteInput, Dtype, Execution, Obstacle, Oracle};
 
 use crate::coverage::{CoverageOptions, Hit};
 
@@ -32,7 +32,7 @@ pub struct PoolOptions {
     /// Shared memory for the inputs of one batch; grows by itself for an input that needs more.
     pub arena_bytes: usize,
     /// Oracles that batches will name: what they need is loaded before workers are forked.
-    pub oracles: Arc<[String]>,
+    pub oracles: Arc<[Oracle]>,
     /// Added to the environment of the target, over what Fissure sets.
     pub environment: Vec<(String, String)>,
     /// Note which blocks of the library's native code are run.
@@ -187,9 +187,9 @@ pub struct Batch {
     pub api: Arc<Api>,
     /// Look for a NaN in each result.
     pub check_nan: bool,
-    /// Names of oracles that look at each accepted input after its call, in this order. Their
+    /// Oracles that look at each accepted input after its call, in this order. Their
     /// answers are the [`Execution::reports`].
-    pub oracles: Arc<[String]>,
+    pub oracles: Arc<[Oracle]>,
     pub inputs: Vec<ConcreteInput>,
     /// Set by the caller who no longer wants the rest: the batch comes back cut short the next
     /// time a worker has to be replaced (or at once, if none has taken it yet).

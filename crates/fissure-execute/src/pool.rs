@@ -348,7 +348,7 @@ impl Pool {
 
     /// Calls of a callable that its documentation makes, as JSON, if running them takes no longer.
     pub fn examples(&self, path: &str, limit: Duration) -> Result<Vec<u8>, ExecuteError> {
-        lock(&self.describer).ask_within(&self.shared, &format!("examples {path}"), limit)
+        lock(&self.describer).ask_apart(&self.shared, &format!("examples {path}"), limit)
     }
 
     /// What there is beside an object that is not there: the full names of the members of the

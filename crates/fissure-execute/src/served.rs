@@ -3,8 +3,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use fissure_model::{Api, Execution, Outcome};
+
+use crate::options::QUICK;
 
 /// Inputs of an API that are rejected before its worker is doubted: a new one takes as long as
 /// hundreds of inputs, and a few rejections in a row are nothing special.
@@ -19,6 +22,10 @@ pub(crate) struct Served {
     rejected: HashMap<String, usize>,
     /// Paths of APIs that rejected a whole batch in a worker of their own, too.
     rejecting: HashSet<String>,
+    /// Paths of APIs that have run in this worker.
+    warm: HashSet<String>,
+    /// Paths of APIs whose first call in a worker was quick, or did not end in the time for that: they do not import much.
+    settled: HashSet<String>,
 }
 
 impl Served {
@@ -26,6 +33,20 @@ impl Served {
         self.last = None;
         self.others = false;
         self.rejected.clear();
+        self.warm.clear();
+    }
+
+    /// Whether the next call of an API may take longer than others: the first one in a process imports what the
+    /// API needs, and an API that is ended each time before that is done never shows anything.
+    pub(crate) fn warms_up(&mut self, api: &Api) -> bool {
+        self.warm.insert(api.path.clone()) && !self.settled.contains(&api.path)
+    }
+
+    /// Such a call took so long; `None`: it did not end.
+    pub(crate) fn warmed_up(&mut self, api: &Api, took: Option<Duration>) {
+        if took.is_none_or(|took| took < QUICK) {
+            self.settled.insert(api.path.clone());
+        }
     }
 
     pub(crate) fn note(&mut self, api: &Arc<Api>) {
@@ -64,4 +85,25 @@ fn all_rejected(executions: &[Execution]) -> bool {
         )
     };
     !executions.is_empty() && executions.iter().all(rejected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_call_in_each_worker_warms_up_until_one_does_not_end() {
+        let api = Api {
+            path: "torch.broadcast_shapes".into(),
+            ..Api::default()
+        };
+        let mut served = Served::default();
+        assert!(served.warms_up(&api) && !served.warms_up(&api));
+        served.warmed_up(&api, Some(10 * QUICK));
+        served.begin_worker();
+        assert!(served.warms_up(&api), "each process imports anew");
+        served.warmed_up(&api, None);
+        served.begin_worker();
+        assert!(!served.warms_up(&api));
+    }
 }

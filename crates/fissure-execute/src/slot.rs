@@ -21,6 +21,9 @@ use crate::pool::Shared;
 use crate::served::Served;
 use crate::worker::{Limits, Message, Requested, Stop, Worker};
 
+/// For the first call of an API in a worker, where calls have less time.
+const WARM_UP: Duration = Duration::from_secs(5);
+
 /// Why a batch comes back cut short.
 #[derive(Debug)]
 enum Abort {
@@ -340,14 +343,21 @@ impl Slot {
             oracles: &batch.oracles,
         };
         let options = &self.shared.options;
+        // A run that ends by a count gives the same outcomes whatever ran in a worker before.
+        let warms_up = batch.slow_calls.is_some() && self.served.warms_up(&batch.api);
         let limits = Limits {
             timeout: options.timeout,
+            first_call: warms_up.then_some(WARM_UP),
             slow_calls: batch.slow_calls.map(|all| all.saturating_sub(self.slow)),
             baseline: connection.baseline,
             memory: options.memory_limit,
             cancelled: self.shared.cancelled(),
         };
         let stop = worker.run(connection, &self.journal, message, limits);
+        if warms_up && start < end {
+            let took = self.journal.result(start).map(|(_, took)| took);
+            self.served.warmed_up(&batch.api, took);
+        }
         if let Stop::ZygoteLost = stop {
             self.lose_zygote();
         }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use fissure_model::Way;
+use fissure_model::{Oracle, Way};
 use rustix::process::Signal;
 
 use crate::autopsy::{Tracer, Traps};
@@ -48,14 +48,16 @@ pub(crate) struct Message<'a> {
     /// Where the table of objects begins.
     pub table: usize,
     pub path: &'a str,
-    /// Names of the oracles that look at each accepted input.
-    pub oracles: &'a [String],
+    /// The oracles that look at each accepted input.
+    pub oracles: &'a [Oracle],
 }
 
 /// Limits of one input, and the way to stop early.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits<'a> {
     pub timeout: Duration,
+    /// For the first call of the message, if it may take longer than the others.
+    pub first_call: Option<Duration>,
     /// For all calls of the message together that are not quick.
     pub slow_calls: Option<Duration>,
     /// Resident bytes that a worker has before it does anything.
@@ -67,9 +69,11 @@ pub(crate) struct Limits<'a> {
 
 impl Limits<'_> {
     /// The limit of the next call, where those that were not quick took so long together.
-    fn of_call(&self, slow: Duration) -> Duration {
+    fn of_call(&self, is_first: bool, slow: Duration) -> Duration {
         let left = self.slow_calls.map(|all| all.saturating_sub(slow));
-        left.map_or(self.timeout, |left| self.timeout.min(left.max(QUICK)))
+        let usual = left.map_or(self.timeout, |left| self.timeout.min(left.max(QUICK)));
+        let longer = self.first_call.filter(|_| is_first);
+        longer.map_or(usual, |longer| longer.max(usual))
     }
 }
 
@@ -189,7 +193,7 @@ impl Worker {
             look = now + TICK.min(limits.timeout);
             let current = journal.current();
             let timeout = match current {
-                Some(_) => limits.of_call(watched.slow),
+                Some(at) => limits.of_call(at == message.start, watched.slow),
                 None => limits.timeout.max(START_TIMEOUT),
             };
             let resident = process::resident_with_children(self.pid);
@@ -434,7 +438,7 @@ fn encode(message: Message<'_>) -> Vec<u8> {
     marshal.text(message.path);
     marshal.tuple(message.oracles.len());
     for oracle in message.oracles {
-        marshal.text(oracle);
+        marshal.text(oracle.as_str());
     }
     marshal.bytes
 }
@@ -448,6 +452,7 @@ mod tests {
         let cancelled = AtomicBool::new(false);
         let limits = Limits {
             timeout: Duration::from_secs(3),
+            first_call: Some(Duration::from_secs(5)),
             slow_calls: Some(Duration::from_secs(4)),
             baseline: 0,
             memory: 0,
@@ -458,9 +463,9 @@ mod tests {
         let mut left = |current, millis| {
             let now = begin + Duration::from_millis(millis);
             watched.moved(Some(current), 0, now, limits.timeout);
-            limits.of_call(watched.slow)
+            limits.of_call(current == 0, watched.slow)
         };
-        assert_eq!(left(0, 0), Duration::from_secs(3));
+        assert_eq!(left(0, 0), Duration::from_secs(5), "it may import much");
         assert_eq!(left(1, 2_000), Duration::from_secs(2));
         assert_eq!(left(2, 2_050), Duration::from_secs(2), "that one was quick");
         assert_eq!(left(3, 5_050), QUICK);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use fissure_model::{Dtype, Obstacle};
+use fissure_model::{Dtype, Obstacle, Oracle};
 use rustix::fs::MemfdFlags;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ struct Settings<'a> {
     package: &'a str,
     imports: &'a [String],
     dtypes: Vec<&'static str>,
-    oracles: &'a [String],
+    oracles: &'a [Oracle],
     coverage: bool,
     niceness: u8,
     main: i32,

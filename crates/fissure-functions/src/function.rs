@@ -41,7 +41,7 @@ words!(ResultIs {
 });
 words!(Writes { Index = "index", });
 words!(About { Position = "position", Layout = "layout", Dtype = "dtype", });
-words!(Cost { Superlinear = "superlinear", });
+words!(Cost { Superlinear = "superlinear", Waits = "waits", });
 words!(Gradient { Restricted = "restricted", });
 words!(Complex { Linear = "linear", });
 words!(Method { OtherReceiver = "other receiver", });
@@ -130,7 +130,8 @@ impl Function {
             Property::AboutPosition => about(About::Position),
             Property::AboutLayout => about(About::Layout),
             Property::AboutDtype => about(About::Dtype),
-            Property::Superlinear => self.cost.is_some(),
+            Property::Superlinear => self.cost == Some(Cost::Superlinear),
+            Property::Waits => self.cost == Some(Cost::Waits),
             Property::RestrictedGradient => self.gradient.is_some(),
             Property::LinearComplex => self.complex.is_some(),
             Property::OtherReceiver => self.method.is_some(),

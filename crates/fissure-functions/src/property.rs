@@ -23,13 +23,14 @@ pub enum Property {
     AboutLayout,
     AboutDtype,
     Superlinear,
+    Waits,
     RestrictedGradient,
     LinearComplex,
     OtherReceiver,
 }
 
 impl Property {
-    pub const ALL: [Property; 23] = [
+    pub const ALL: [Property; 24] = [
         Property::Elementwise,
         Property::Rising,
         Property::Odd,
@@ -50,6 +51,7 @@ impl Property {
         Property::AboutLayout,
         Property::AboutDtype,
         Property::Superlinear,
+        Property::Waits,
         Property::RestrictedGradient,
         Property::LinearComplex,
         Property::OtherReceiver,
@@ -78,6 +80,7 @@ impl Property {
             Property::AboutLayout => "about layout",
             Property::AboutDtype => "about dtype",
             Property::Superlinear => "superlinear",
+            Property::Waits => "waits",
             Property::RestrictedGradient => "restricted gradient",
             Property::LinearComplex => "linear complex",
             Property::OtherReceiver => "other receiver",

@@ -94,6 +94,43 @@ pub enum Oracle {
     LowPrecision,
 }
 
+impl Oracle {
+    pub const ALL: [Oracle; 12] = [
+        Oracle::Nonfinite,
+        Oracle::Range,
+        Oracle::Rewrite,
+        Oracle::StableAlgorithm,
+        Oracle::OtherFramework,
+        Oracle::WiderFloat,
+        Oracle::GradientNonfinite,
+        Oracle::HiddenNonfinite,
+        Oracle::AbsorbedEpsilon,
+        Oracle::Cancellation,
+        Oracle::Wraparound,
+        Oracle::LowPrecision,
+    ];
+
+    /// One line for users.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Oracle::Nonfinite => "finite operands give NaN or Inf, which reaches the result",
+            Oracle::Range => "a result lies outside of what the function can give",
+            Oracle::Rewrite => "the same formula written stably gives something else",
+            Oracle::StableAlgorithm => "a stable algorithm gives something else",
+            Oracle::OtherFramework => "another library gives something else for the same operands",
+            Oracle::WiderFloat => "the same computation in a wider type gives something else",
+            Oracle::GradientNonfinite => "the result is finite, its gradient is not",
+            Oracle::HiddenNonfinite => "NaN or Inf on the way, which a later operation hides",
+            Oracle::AbsorbedEpsilon => {
+                "a small number that is added for safety is lost in rounding"
+            }
+            Oracle::Cancellation => "a difference of nearly equal numbers leaves few digits",
+            Oracle::Wraparound => "whole numbers leave the range of their type",
+            Oracle::LowPrecision => "the line fails in a type of half precision",
+        }
+    }
+}
+
 impl fmt::Display for Oracle {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

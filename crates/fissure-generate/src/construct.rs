@@ -109,7 +109,7 @@ fn reform(value: &mut Value, form: TensorsAs) {
             items.iter_mut().for_each(|item| reform(item, form));
         }
         Value::Dict(pairs) => pairs.iter_mut().for_each(|(_, entry)| reform(entry, form)),
-        Value::Tensor(tensor) => match form {
+        Value::Tensor(tensor) | Value::NdArray(tensor) => match form {
             TensorsAs::NdArray if has_numpy_form(tensor.dtype) => {
                 *value = Value::NdArray(tensor.clone());
             }
@@ -130,7 +130,7 @@ fn has_numpy_form(dtype: Dtype) -> bool {
         )
 }
 
-fn nested_list(tensor: &TensorValue) -> Value {
+pub(crate) fn nested_list(tensor: &TensorValue) -> Value {
     let pattern: Vec<Scalar> = tensor.pattern_scalars().collect();
     let mut next = pattern.iter().cycle();
     list_of(&tensor.shape, &mut next)

@@ -1,6 +1,6 @@
 //! The facade that the campaign drives: numbers in, inputs out, outcomes back.
 
-use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec};
+use fissure_model::{ConcreteInput, Intent, Mode, Role, Signature, Spec, Value};
 use fissure_solve::{Checker, PlanError, Random, arrays_serve};
 
 use crate::alternative::Alternative;
@@ -18,6 +18,8 @@ use crate::unspoken::Unspoken;
 const CONFORMING: f64 = 0.6;
 /// The same as long as nothing is accepted: what an input breaks says little before another is known to be whole.
 const CONFORMING_AT_FIRST: f64 = 0.9;
+/// Share of the other inputs that are accepted ones, changed, as soon as there are some.
+const BROKEN_NEIGHBOURS: f64 = 0.35;
 /// Share of inputs that get a special value when asked for, besides those by the mutators.
 const SPECIAL: f64 = 0.25;
 
@@ -74,6 +76,8 @@ pub struct Generator {
     library: String,
     /// What the spec says is likely, not certain.
     hints_only: bool,
+    /// Parameters without which there is no call.
+    required: Vec<String>,
 }
 
 impl Generator {
@@ -109,6 +113,7 @@ impl Generator {
                 && !(spec.params.is_empty() || options.unguided || options.mode == Mode::Ignore),
             library: spec.api.tensor_library().to_owned(),
             hints_only: spec.params.iter().any(|param| param.hints.is_some()),
+            required: required(spec, signature),
             source,
             checker,
             coverage: MutatorCoverage::new(names),
@@ -143,6 +148,8 @@ impl Generator {
         key[2] ^= 0x96;
         let plan = plan(&self.options);
         self.alternative = Alternative::new(spec, Some(signature), &plan, key).ok();
+        // A file may ask for what the library no longer has.
+        self.required = required(spec, Some(signature));
         if let Some(repairs) = &mut self.repairs {
             repairs.add_examples(&spec.examples);
         }
@@ -163,7 +170,8 @@ impl Generator {
             Mode::Mixed => !random.chance(CONFORMING),
         };
         let violated = if violating && !self.options.unguided {
-            self.violate(number, &mut random)
+            self.broken_neighbour(number, &mut random)
+                .or_else(|| self.violate(number, &mut random))
         } else {
             None
         };
@@ -200,6 +208,20 @@ impl Generator {
             form => hand_over(&mut input, form),
         }
         input
+    }
+
+    /// An accepted input, changed without regard to what is known. A drawn input that breaks one thing is often
+    /// refused for another one; of this, everything else is known to be right.
+    fn broken_neighbour(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        if self.options.mode != Mode::Mixed || !random.chance(BROKEN_NEIGHBOURS) {
+            return None;
+        }
+        let (kept, other) = self.repairs.as_ref()?.two_accepted(random)?;
+        let input = self.vary(number, &kept, &other)?;
+        Some(ConcreteInput {
+            intent: Intent::Ignore,
+            ..input
+        })
     }
 
     /// A neighbour of an input that is worth more of the kind, in place of a fresh one; `other` is another such
@@ -295,24 +317,48 @@ impl Generator {
     /// An input that a rejection led to. One that breaks what a file or rules say is only taken
     /// where next to nothing that they allow is accepted.
     fn repaired(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
-        let repairs = self.repairs.as_mut()?;
+        let repairs = self.repairs.as_ref()?;
         let stale = repairs.is_stale() || repairs.is_fruitless() || self.alternative.is_some();
         let only_stale = !matches!(self.source, Source::Constraints(_));
         if only_stale && !stale {
             return None;
         }
-        let mut input = repairs.propose(number, random)?;
-        let allowed = self.allows(&input);
-        let repairs = self.repairs.as_mut()?;
-        let fits = tensor_bytes(&input) <= self.options.max_tensor_bytes;
-        if !fits || !allowed && !self.hints_only && !stale {
-            repairs.forget(number);
-            return None;
+        let mut repairs = self.repairs.take()?;
+        let judge = |input: &ConcreteInput| {
+            let fits = tensor_bytes(input) <= self.options.max_tensor_bytes;
+            let whole = self.required.iter().all(|name| {
+                let mut given = input.arguments.iter();
+                given.any(|argument| argument.name == *name)
+            });
+            (fits && whole && self.has_wanted_dtypes(input)).then(|| match self.allows(input) {
+                true => Intent::Conform,
+                false => Intent::Ignore,
+            })
+        };
+        let may_break = self.hints_only || stale;
+        let input = repairs.propose(number, may_break, &judge, random);
+        self.repairs = Some(repairs);
+        input
+    }
+
+    /// Tensors have the element types that the user wants.
+    fn has_wanted_dtypes(&self, input: &ConcreteInput) -> bool {
+        let Some(wanted) = &self.options.dtypes else {
+            return true;
+        };
+        let layer = input.layer_arguments.iter().flatten();
+        let mut all = true;
+        for argument in input.arguments.iter().chain(layer) {
+            argument.value.walk(&mut |value| {
+                if let Value::Tensor(tensor)
+                | Value::NdArray(tensor)
+                | Value::SparseTensor(tensor) = value
+                {
+                    all &= wanted.contains(&tensor.dtype);
+                }
+            });
         }
-        if !allowed {
-            input.intent = Intent::Ignore;
-        }
-        Some(input)
+        all
     }
 
     /// An input drawn from what the library says, as long as the file or the rules are doubted.
@@ -432,4 +478,22 @@ impl Generator {
             }
         }
     }
+}
+
+/// Parameters that the spec calls required, and the library too, where it says what it takes.
+fn required(spec: &Spec, signature: Option<&Signature>) -> Vec<String> {
+    if !spec.forms.is_empty() {
+        return Vec::new();
+    }
+    let known = signature.and_then(|signature| signature.params.as_ref());
+    let without_default = |name: &str| {
+        let Some(known) = known else { return true };
+        let mut same = known.iter().filter(|param| param.name == name);
+        same.any(|param| param.default.is_none() && !param.kind.starts_with("var_"))
+    };
+    let params = spec.params.iter();
+    params
+        .filter(|param| param.role == Role::Required && without_default(&param.name))
+        .map(|param| param.name.clone())
+        .collect()
 }

@@ -159,18 +159,15 @@ mod tests {
             kind: kind.into(),
             default: default.map(str::to_owned),
         };
-        Signature {
-            library_version: "1".into(),
-            missing: None,
-            callable: true,
-            is_class: false,
-            params: Some(vec![
+        Signature::of_function(
+            "1",
+            Some(vec![
                 param("input", "positional_or_keyword", None),
                 param("rounding", "keyword_only", Some("'floor'")),
                 param("out", "keyword_only", Some("None")),
                 param("rest", "var_keyword", None),
             ]),
-        }
+        )
     }
 
     #[test]

@@ -13,7 +13,9 @@ mod reports;
 mod select;
 mod signal;
 
-use fissure_model::{Api, ConcreteInput, Execution, Outcome, OutcomeKind, Report, Verdict};
+use fissure_model::{
+    Api, ConcreteInput, Execution, Oracle, Outcome, OutcomeKind, Report, Spec, Verdict,
+};
 
 pub use oracle::fatal_signal::handled_fault;
 pub use oracle::internal_error::internal_error_phrase;
@@ -71,7 +73,7 @@ pub fn judge(
         OutcomeKind::InternalError => oracle::internal_error::judge(execution),
         OutcomeKind::Nan if options.check_nan => oracle::nan::judge(api, input),
         OutcomeKind::Nan => None,
-        OutcomeKind::Timeout => Some(oracle::hang::judge(input)),
+        OutcomeKind::Timeout => Some(oracle::hang::judge(api, input)),
         OutcomeKind::OutOfMemory => Some(oracle::memory::judge(input)),
         OutcomeKind::Corruption => Some(oracle::corruption::judge()),
     }
@@ -79,8 +81,8 @@ pub fn judge(
 
 /// The comparing oracle that an execution of this kind asks for, whatever else is judged: a NaN
 /// that nothing in the input explains at first sight is worth a closer look.
-pub fn asks_for(api: &Api, input: &ConcreteInput, kind: OutcomeKind) -> Option<&'static str> {
-    (kind == OutcomeKind::Nan && oracle::nan::is_suspicious(api, input)).then_some("nan")
+pub fn asks_for(api: &Api, input: &ConcreteInput, kind: OutcomeKind) -> Option<Oracle> {
+    (kind == OutcomeKind::Nan && oracle::nan::is_suspicious(api, input)).then_some(Oracle::Nan)
 }
 
 /// What the oracles of documentation say: about the quality of a rejection, and, where the
@@ -103,6 +105,25 @@ pub fn documentation(
     };
     let verdict = oracle::message::judge(input, execution, trusted)
         .or_else(|| trusted.then(against_spec).flatten())?;
+    let report = reports::documentation_report(&verdict, input, execution);
+    Some((verdict, report))
+}
+
+/// What a specification states outright and the library does not keep to, where it is not trusted
+/// as a whole: always a note.
+pub fn stated(
+    spec: &Spec,
+    input: &ConcreteInput,
+    execution: &Execution,
+) -> Option<(Verdict, Report)> {
+    if !matches!(
+        kind(execution),
+        OutcomeKind::Accepted | OutcomeKind::Nan | OutcomeKind::Rejected
+    ) {
+        return None;
+    }
+    let verdict = oracle::acceptance::stated(spec, input, execution)
+        .or_else(|| oracle::rejection::stated(spec, input, execution))?;
     let report = reports::documentation_report(&verdict, input, execution);
     Some((verdict, report))
 }

@@ -19,6 +19,7 @@ use fissure_model::{Confidence, Oracle};
 /// One oracle as a user gets to see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OracleInfo {
+    pub oracle: Oracle,
     /// As in flags and reports: `fatal-signal`.
     pub name: &'static str,
     /// How sure its verdicts are.
@@ -108,6 +109,7 @@ pub fn oracles() -> &'static [OracleInfo] {
             comparing!(Nan, Numeric, Cheap, "nan.py"),
             comparing!(Placement, Numeric, Cheap, "placement.py"),
             comparing!(Reference64, Numeric, Cheap, "reference64.py"),
+            comparing!(CoveredUp, Numeric, Cheap, "covered_up.py"),
             comparing!(Sweep, Numeric, Default, "sweep.py"),
             comparing!(Layout, Numeric, Default, "layout.py"),
             comparing!(KernelPath, Numeric, Default, "kernel_path.py"),
@@ -135,6 +137,13 @@ pub fn oracle(name: &str) -> Option<&'static OracleInfo> {
     oracles().iter().find(|oracle| oracle.name == name)
 }
 
+impl OracleInfo {
+    /// What is known of an oracle; nothing of one of another version.
+    pub fn of(oracle: &Oracle) -> Option<&'static OracleInfo> {
+        oracles().iter().find(|known| known.oracle == *oracle)
+    }
+}
+
 /// Takes the page from the comment at the top of the oracle's own file, so that the code and what
 /// users read about it cannot drift apart.
 fn outcome_info(
@@ -148,6 +157,7 @@ fn outcome_info(
         .map(|line| line.strip_prefix(' ').unwrap_or(line))
         .collect();
     OracleInfo {
+        oracle: oracle.clone(),
         name: oracle.as_str(),
         confidence,
         tier: Tier::Always,
@@ -178,6 +188,7 @@ fn comparing_info(
         .expect("an oracle's file says its price");
     let lines: Vec<&str> = page.lines().collect();
     OracleInfo {
+        oracle: oracle.clone(),
         name: oracle.as_str(),
         confidence,
         tier,

@@ -65,8 +65,8 @@ impl Profile {
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectError {
-    #[error("there is no oracle {name}{}", suggestion.map_or(String::new(), |it| format!(
-        "\n\ndid you mean {it}? `fissure oracles` lists all"
+    #[error("there is no oracle {name}: fissure oracles lists them{}", suggestion.map_or(String::new(), |it| format!(
+        "\n\ndid you mean {it}?"
     )))]
     Unknown {
         name: String,
@@ -170,10 +170,13 @@ mod tests {
     #[test]
     fn an_unknown_name_is_refused_with_the_nearest_one() {
         let error = select("layuot").unwrap_err();
-        let text = "there is no oracle layuot\n\ndid you mean layout? `fissure oracles` lists all";
+        let text = "there is no oracle layuot: fissure oracles lists them\n\ndid you mean layout?";
         assert_eq!(error.to_string(), text);
         let error = select("xyzzy").unwrap_err();
-        assert_eq!(error.to_string(), "there is no oracle xyzzy");
+        assert_eq!(
+            error.to_string(),
+            "there is no oracle xyzzy: fissure oracles lists them"
+        );
     }
 
     #[test]

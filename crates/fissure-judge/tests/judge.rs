@@ -5,7 +5,7 @@ use std::time::Duration;
 use fissure_judge::{JudgeOptions, asks_for, documentation, judge, kind};
 use fissure_model::{
     Api, Argument, Category, ConcreteInput, Confidence, Dtype, Exception, Execution, Intent,
-    Outcome, OutcomeKind, Passing, TensorData, TensorValue, Value, Verdict,
+    Oracle, Outcome, OutcomeKind, Passing, TensorData, TensorValue, Value, Verdict,
 };
 
 fn api(path: &str) -> Api {
@@ -196,7 +196,10 @@ fn a_nan_is_reported_only_when_asked_and_not_explained() {
 fn a_nan_asks_for_its_oracle_unless_the_input_explains_it() {
     let ordinary = input(vec![floats(&[-1.0])]);
     let asked = |path: &str, call: &ConcreteInput, kind| asks_for(&api(path), call, kind);
-    assert_eq!(asked("torch.log", &ordinary, OutcomeKind::Nan), Some("nan"));
+    assert_eq!(
+        asked("torch.log", &ordinary, OutcomeKind::Nan),
+        Some(Oracle::Nan)
+    );
     assert_eq!(asked("torch.log", &ordinary, OutcomeKind::Accepted), None);
     assert_eq!(asked("torch.empty", &ordinary, OutcomeKind::Nan), None);
     let infinite = input(vec![floats(&[f32::INFINITY])]);
@@ -236,6 +239,17 @@ fn hangs_and_memory_are_notes_when_the_input_asks_for_much() {
 }
 
 #[test]
+fn a_function_that_is_there_to_wait_leaves_a_note() {
+    let hang = ended(Outcome::Timeout, None);
+    let note = |path: &str| {
+        let call = input(vec![Value::Int(1)]);
+        judge(&api(path), &call, &hang, &JudgeOptions { check_nan: true }).is_some_and(|it| it.note)
+    };
+    assert!(note("tensorflow.raw_ops.QueueDequeueV2"));
+    assert!(!note("tensorflow.raw_ops.QueueSizeV2"));
+}
+
+#[test]
 fn a_broken_constraint_that_is_accepted_counts_only_with_a_trusted_specification() {
     let accepted = ended(Outcome::Accepted { nan: false }, None);
     let mut call = input(vec![Value::Int(1)]);
@@ -246,7 +260,7 @@ fn a_broken_constraint_that_is_accepted_counts_only_with_a_trusted_specification
     };
     assert_eq!(documentation(&call, &accepted, false), None);
     let (verdict, report) = documentation(&call, &accepted, true).unwrap();
-    assert_eq!(verdict.oracle, fissure_model::Oracle::Acceptance);
+    assert_eq!(verdict.oracle, Oracle::Acceptance);
     assert_eq!(verdict.confidence, Confidence::Documentation);
     assert_eq!(verdict.detail, "range of p broken, and accepted");
     assert_eq!(
@@ -274,7 +288,7 @@ fn a_rejection_of_what_a_trusted_specification_allows_is_told_with_its_class() {
     call.layer_arguments = Some(Vec::new());
     assert_eq!(documentation(&call, &refused("no"), false), None);
     let (verdict, report) = documentation(&call, &refused("no"), true).unwrap();
-    assert_eq!(verdict.oracle, fissure_model::Oracle::Rejection);
+    assert_eq!(verdict.oracle, Oracle::Rejection);
     assert_eq!(verdict.detail, "torch.SomeError");
     assert!(report.check.contains("return name == 'SomeError'"));
     assert!(
@@ -291,7 +305,7 @@ fn a_bad_message_is_a_note_unless_it_is_certain() {
     let call = input(vec![Value::Int(1)]);
     let refused = |class: &str, text: &str| ended(Outcome::Rejected(exception(class, text)), None);
     let (verdict, _) = documentation(&call, &refused("RuntimeError", ""), false).unwrap();
-    assert!(verdict.note && verdict.oracle == fissure_model::Oracle::Message);
+    assert!(verdict.note && verdict.oracle == Oracle::Message);
     let (verdict, _) = documentation(&call, &refused("NameError", "x"), false).unwrap();
     assert!(!verdict.note);
     let plain = refused("RuntimeError", "stride should not be zero");

@@ -66,6 +66,8 @@ pub enum LearnEvent<'a> {
         reason: String,
         /// The library has nothing of this name.
         missing: bool,
+        /// What it has beside it, where it is missing.
+        neighbours: Vec<String>,
     },
 }
 
@@ -140,6 +142,7 @@ impl Many {
                             name,
                             reason: error.to_string(),
                             missing: false,
+                            neighbours: Vec::new(),
                         })?;
                     }
                     continue;
@@ -170,12 +173,18 @@ impl Many {
                     Err(LearnError::Interrupted) => return Ok(()),
                     // It would fail for every other API too.
                     Err(error @ LearnError::Model(_)) => return Err(error.into()),
-                    Err(error) => observer.observe(LearnEvent::Failed {
-                        number,
-                        name,
-                        reason: error.to_string(),
-                        missing: matches!(error, LearnError::Missing { .. }),
-                    })?,
+                    Err(error) => {
+                        let missing = matches!(error, LearnError::Missing { .. });
+                        let beside = || running.neighbours(&api_named(name).path);
+                        let neighbours = missing.then(|| beside().unwrap_or_default());
+                        observer.observe(LearnEvent::Failed {
+                            number,
+                            name,
+                            reason: error.to_string(),
+                            missing,
+                            neighbours: neighbours.unwrap_or_default(),
+                        })?;
+                    }
                 }
                 // A pool that stopped is replaced; one API does not end the run.
                 match running.failure() {

@@ -389,12 +389,9 @@ mod tests {
     use fissure_model::SignatureParam;
 
     fn signature(params: &[(&str, &str, Option<&str>)]) -> Signature {
-        Signature {
-            library_version: "1".into(),
-            missing: None,
-            callable: true,
-            is_class: false,
-            params: Some(
+        Signature::of_function(
+            "1",
+            Some(
                 params
                     .iter()
                     .map(|(name, kind, default)| SignatureParam {
@@ -404,7 +401,7 @@ mod tests {
                     })
                     .collect(),
             ),
-        }
+        )
     }
 
     fn observed(arguments: Vec<Value>, keywords: &[(&str, Value)]) -> Observed {

@@ -148,17 +148,14 @@ mod tests {
             kind: "positional_or_keyword".into(),
             default: default.map(Into::into),
         };
-        let signature = Signature {
-            library_version: "1".into(),
-            missing: None,
-            callable: true,
-            is_class: false,
-            params: Some(vec![
+        let signature = Signature::of_function(
+            "1",
+            Some(vec![
                 param("input", None),
                 param("dim", None),
                 param("keepdim", Some("False")),
             ]),
-        };
+        );
         let mut random = Random::new(Random::key(1, "typed"), 0);
         let calls = guess(&signature, false, &mut random);
         assert!(calls.iter().all(|call| call.arguments.len() == 2));

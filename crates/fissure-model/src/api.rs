@@ -82,3 +82,19 @@ pub struct Signature {
     /// `None` when the library does not tell (many built-in functions).
     pub params: Option<Vec<SignatureParam>>,
 }
+
+impl Signature {
+    /// Of a function that is there.
+    pub fn of_function(
+        library_version: impl Into<String>,
+        params: Option<Vec<SignatureParam>>,
+    ) -> Self {
+        Signature {
+            library_version: library_version.into(),
+            missing: None,
+            callable: true,
+            is_class: false,
+            params,
+        }
+    }
+}

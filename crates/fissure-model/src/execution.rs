@@ -69,8 +69,7 @@ pub struct Report {
 /// Why an oracle cannot do its work with the library and machine at hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Obstacle {
-    /// Name of the oracle, as in flags: `device`.
-    pub oracle: String,
+    pub oracle: Oracle,
     pub reason: String,
     /// It runs, and does less than it could.
     pub partly: bool,
@@ -90,7 +89,7 @@ impl fmt::Display for Obstacle {
 /// What an oracle took for one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OracleCost {
-    pub oracle: String,
+    pub oracle: Oracle,
     pub duration: Duration,
 }
 

@@ -99,6 +99,31 @@ pub struct ArgumentRole {
 }
 
 impl Finding {
+    /// A failure as it was met, of which nothing more is known: its id, its signature and what library
+    /// it was met in are for the caller to fill in.
+    pub fn new(api: Api, verdict: Verdict, input: ConcreteInput, execution: Execution) -> Self {
+        Finding {
+            id: String::new(),
+            api,
+            verdict,
+            signature: String::new(),
+            input,
+            unshrunk: None,
+            unshrunk_reports: Vec::new(),
+            roles: Vec::new(),
+            also_through: Vec::new(),
+            also_by: Vec::new(),
+            folded: Vec::new(),
+            remarks: Vec::new(),
+            environment: Vec::new(),
+            execution,
+            reproduction: None,
+            library_version: String::new(),
+            python_version: String::new(),
+            seed: 0,
+        }
+    }
+
     /// Listed, but not counted: explained by the input itself, never seen to fail again, or of the
     /// class that nobody waits for.
     pub fn is_note(&self) -> bool {
@@ -111,7 +136,7 @@ impl Finding {
     /// would write are refused: maintainers collect such things rather than mend them one by one.
     fn is_strictness(&self) -> bool {
         match self.verdict.oracle {
-            Oracle::Meta | Oracle::Contract | Oracle::Forms => {
+            Oracle::Meta | Oracle::Contract | Oracle::Forms | Oracle::CoveredUp => {
                 self.interest() == Interest::Strictness
             }
             Oracle::Message => self.has_odd_input(),

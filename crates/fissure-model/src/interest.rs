@@ -65,6 +65,8 @@ impl Finding {
                 Oracle::Gradient => Interest::WrongGradient,
                 Oracle::Meta | Oracle::Contract => Interest::WrongPromise,
                 Oracle::Acceptance | Oracle::Rejection | Oracle::Message => Interest::Strictness,
+                // It looks at extreme numbers only, which in half precision are ordinary ones.
+                Oracle::CoveredUp if !input.half => Interest::Strictness,
                 _ if input.not_finite => Interest::Strictness,
                 _ => Interest::WrongValue,
             },
@@ -109,6 +111,7 @@ struct Oddness {
     /// A tensor without elements.
     empty: bool,
     rare_dtype: bool,
+    half: bool,
     not_finite: bool,
     /// A number that no ordinary call has.
     large: bool,
@@ -146,6 +149,7 @@ fn oddness(input: &ConcreteInput) -> Oddness {
             Value::Tensor(tensor) | Value::SparseTensor(tensor) | Value::NdArray(tensor) => {
                 odd.empty |= tensor.shape.contains(&0);
                 odd.rare_dtype |= is_rare(tensor);
+                odd.half |= tensor.dtype == Dtype::Float16;
             }
             _ => {}
         });
@@ -190,32 +194,18 @@ mod tests {
             intent: Intent::Conform,
             mutations: vec![],
         };
-        Finding {
-            id: String::new(),
-            api: Api::default(),
-            verdict: Verdict {
+        Finding::new(
+            Api::default(),
+            Verdict {
                 kind,
                 oracle,
                 confidence: Confidence::Numeric,
                 detail: String::new(),
                 note: false,
             },
-            signature: String::new(),
             input,
-            unshrunk: None,
-            unshrunk_reports: Vec::new(),
-            also_by: Vec::new(),
-            folded: Vec::new(),
-            roles: vec![],
-            also_through: vec![],
-            remarks: vec![],
-            environment: vec![],
-            execution: Execution::new(0, Outcome::Timeout, Duration::ZERO),
-            reproduction: None,
-            library_version: String::new(),
-            python_version: String::new(),
-            seed: 0,
-        }
+            Execution::new(0, Outcome::Timeout, Duration::ZERO),
+        )
     }
 
     #[test]

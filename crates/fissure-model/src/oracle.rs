@@ -55,6 +55,7 @@ oracles! {
     Nan = "nan",
     Placement = "placement",
     Reference64 = "reference64",
+    CoveredUp = "covered-up",
     Sweep = "sweep",
     Layout = "layout",
     KernelPath = "kernel-path",

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use fissure_campaign::{RunEvent, Tally};
 use fissure_model::Finding;
+use fissure_triage::crash_reason;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::human_duration;
@@ -202,10 +203,11 @@ impl Progress {
         };
         self.line(
             &format!(
-                "{word}  {} {} {} (input {}, {label})\n       {}{}\n       {}",
+                "{word}  {} {} {}{} (input {}, {label})\n       {}{}\n       {}",
                 finding.api.title,
                 finding.verdict.kind,
                 finding.verdict.detail,
+                crash_reason(finding),
                 finding.input.number,
                 finding.api.title.rsplit('.').next().unwrap_or_default(),
                 finding.input.summary(),

@@ -55,6 +55,25 @@ fn a_run_is_followed_while_it_grows() {
 }
 
 #[test]
+fn a_finding_counts_from_when_it_was_first_met_not_from_when_it_was_confirmed() {
+    let folder = tempfile::tempdir().unwrap();
+    SMALL.begin(folder.path());
+    made_run::meet(folder.path(), 2.0, "torch.function_0-crash-00000");
+    SMALL.go_on(folder.path(), 0);
+    SMALL.end(folder.path());
+    let run = RunReader::open(folder.path()).unwrap().into_run();
+    let met = |id: &str| run.finding(id).unwrap().found_after;
+    assert_eq!(met("torch.function_0-crash-00000"), Some(2.0));
+    assert_eq!(
+        met("torch.function_1-internal-error-00001"),
+        Some(6.0),
+        "told when it was written"
+    );
+    let page = fissure_report::html::page(&run);
+    assert!(page.contains("Findings, by when each was first met"));
+}
+
+#[test]
 fn a_torn_log_loses_no_finding() {
     let folder = tempfile::tempdir().unwrap();
     SMALL.write(folder.path());

@@ -17,7 +17,7 @@ pub use corpus::{
 pub use invariants::{Instance, InvariantError, instantiate, read_invariants, write_invariants};
 pub use rules::{CentaurRule, looks_like_rules, read_rules};
 pub use signatures::{
-    CallSignature, CentaurSignature, CentaurType, read_signatures, write_signatures,
+    CallSignature, CentaurSignature, CentaurType, Params, read_signatures, write_signatures,
 };
 pub use write::{Unwritable, write_rules};
 

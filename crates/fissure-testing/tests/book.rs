@@ -1,5 +1,5 @@
-//! The documentation as a site: every page is in its table of contents, every link leads somewhere, and where mdBook is
-//! installed it builds the site.
+//! The documentation as a site: every page is in its table of contents, every link leads somewhere, the tests it
+//! names are there, and where mdBook is installed it builds the site.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -85,4 +85,32 @@ fn the_site_is_built_where_mdbook_is_installed() {
     assert!(built.status.success(), "{said}");
     let index = std::fs::read_to_string(folder.path().join("index.html")).unwrap();
     assert!(index.contains("dashboard.png"));
+}
+
+#[test]
+fn every_test_that_the_table_names_is_there() {
+    let page = std::fs::read_to_string(root().join("docs/reliability.md")).unwrap();
+    let (_, table) = page.split_once("## What is tested by what").unwrap();
+    let rows = table.lines().skip_while(|line| !line.starts_with("|---"));
+    let rows: Vec<&str> = rows
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .collect();
+    assert!(rows.len() > 15, "{rows:#?}");
+    for row in rows {
+        let mut file = None;
+        for name in row.split('`').skip(1).step_by(2) {
+            if name.contains('/') {
+                let path = [name.to_owned(), format!("crates/{name}")];
+                let mut path = path.iter().map(|path| root().join(path));
+                let path = path.find(|path| path.is_file());
+                let path = path.unwrap_or_else(|| panic!("there is no {name}: {row}"));
+                file = Some(std::fs::read_to_string(path).unwrap());
+            } else if name.contains('_') {
+                let text = file.as_ref().expect("a file stands before its tests");
+                assert!(text.contains(&format!("fn {name}(")), "no {name}: {row}");
+            }
+        }
+        assert!(file.is_some(), "no file: {row}");
+    }
 }

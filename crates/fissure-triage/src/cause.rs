@@ -5,8 +5,9 @@
 //! writes where it must not, kills the process somewhere else each time. Each failure here has
 //! *cause keys*; failures that share one are one finding.
 
-use fissure_model::{Api, Execution, Finding, Oracle, Outcome, OutcomeKind};
+use fissure_model::{Api, Execution, Finding, Oracle, Outcome, OutcomeKind, Verdict};
 
+use crate::frames::{end_of_log, last_words};
 use crate::signature::Signature;
 
 /// Different memory faults of one API from which on they are taken for one corrupted heap.
@@ -57,20 +58,35 @@ pub(crate) fn operator(api: &Api) -> String {
     format!("{} {name}", api.package)
 }
 
-/// A fault of memory, of which a corrupted heap dies in many ways.
-pub(crate) fn is_memory_fault(kind: OutcomeKind, detail: &str) -> bool {
-    kind == OutcomeKind::Crash
-        && ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGTRAP", "SIGILL"]
-            .iter()
-            .any(|signal| detail.starts_with(signal))
+/// A fault of memory, of which a corrupted heap dies in many ways. `second run: SIGSEGV` is one as well; an
+/// abort for which the library gives its reason is none.
+pub(crate) fn is_memory_fault(verdict: &Verdict, execution: &Execution) -> bool {
+    let signal = verdict.detail.rsplit(": ").next().unwrap_or_default();
+    let words = execution
+        .log
+        .as_deref()
+        .map(end_of_log)
+        .and_then(last_words);
+    let on_purpose = words.is_some_and(|words| !complains(&words));
+    verdict.kind == OutcomeKind::Crash
+        && ["SIGSEGV", "SIGABRT", "SIGBUS", "SIGTRAP", "SIGILL"].contains(&signal)
+        && !(signal == "SIGABRT" && on_purpose)
 }
 
-/// The process died of what was written before: inside the allocator, or by its word.
-pub(crate) fn is_corrupted(execution: &Execution) -> bool {
+/// What the allocator says.
+fn complains(text: &str) -> bool {
+    COMPLAINTS.iter().any(|words| text.contains(words))
+}
+
+/// The process died of what was written before: inside the allocator, by its word, or in a call that went
+/// well the first time.
+pub(crate) fn is_corrupted(verdict: &Verdict, execution: &Execution) -> bool {
     if !matches!(execution.outcome, Outcome::Crash { .. }) {
         return false;
     }
-    let complains = |log: &str| COMPLAINTS.iter().any(|words| log.contains(words));
+    if matches!(verdict.oracle, Oracle::Determinism | Oracle::Uninitialised) {
+        return true;
+    }
     if execution.log.as_deref().is_some_and(complains) {
         return true;
     }
@@ -168,8 +184,8 @@ pub(crate) fn keys_of(finding: &Finding) -> Vec<String> {
         &Signature::of_finding(finding),
         &finding.also_by,
     );
-    let fault = is_memory_fault(finding.verdict.kind, &finding.verdict.detail);
-    if fault && is_corrupted(&finding.execution) {
+    let (verdict, execution) = (&finding.verdict, &finding.execution);
+    if is_memory_fault(verdict, execution) && is_corrupted(verdict, execution) {
         keys.push(heap(&finding.api));
     }
     if !finding.is_note() && reads_foreign_memory(finding) {
@@ -186,6 +202,36 @@ pub(crate) fn heap(api: &Api) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fissure_model::Confidence;
+
+    fn died(detail: &str, oracle: Oracle, log: &str) -> (Verdict, Execution) {
+        let verdict = Verdict {
+            kind: OutcomeKind::Crash,
+            oracle,
+            confidence: Confidence::Crash,
+            detail: detail.into(),
+            note: false,
+        };
+        let mut execution = Execution::new(0, Outcome::Crash { signal: 6 }, Default::default());
+        execution.log = Some(log.into());
+        (verdict, execution)
+    }
+
+    #[test]
+    fn an_abort_with_a_reason_is_no_fault_of_memory_and_a_call_that_dies_the_second_time_is() {
+        let (verdict, run) = died(
+            "SIGABRT",
+            Oracle::FatalSignal,
+            "Check failed: 1 == dims()\n",
+        );
+        assert!(!is_memory_fault(&verdict, &run));
+        let (verdict, run) = died("SIGABRT", Oracle::FatalSignal, "free(): invalid size\n");
+        assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
+        let (verdict, run) = died("second run: values: SIGSEGV", Oracle::Determinism, "");
+        assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
+        let (verdict, run) = died("SIGSEGV", Oracle::FatalSignal, "");
+        assert!(is_memory_fault(&verdict, &run) && !is_corrupted(&verdict, &run));
+    }
 
     #[test]
     fn a_sweep_over_several_types_is_one_cause_and_another_question_is_another() {

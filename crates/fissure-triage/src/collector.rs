@@ -101,7 +101,7 @@ impl Collector {
             for key in cause::keys_of(finding) {
                 self.causes.entry(key).or_insert_with(|| signature.clone());
             }
-            if cause::is_memory_fault(finding.verdict.kind, &finding.verdict.detail) {
+            if cause::is_memory_fault(&finding.verdict, &finding.execution) {
                 let faults = self.faults.entry(finding.api.path.clone()).or_default();
                 faults.push(signature.clone());
             }
@@ -214,11 +214,11 @@ impl Collector {
         execution: &Execution,
         signature: &Signature,
     ) -> Option<Signature> {
-        if verdict.note || !cause::is_memory_fault(verdict.kind, &verdict.detail) {
+        if verdict.note || !cause::is_memory_fault(verdict, execution) {
             return None;
         }
         let faults = self.faults.entry(api.path.clone()).or_default();
-        if cause::is_corrupted(execution) || faults.len() + 1 >= cause::FAULTS {
+        if cause::is_corrupted(verdict, execution) || faults.len() + 1 >= cause::FAULTS {
             self.corrupting.insert(api.path.clone());
         }
         let first = faults.first().cloned();

@@ -30,7 +30,10 @@ impl Records {
         let mut text = String::new();
         for (key, value) in config {
             match value {
-                serde_json::Value::String(value) => text.push_str(&format!("{key}: {value}\n")),
+                // Words and paths stand as they are in YAML; what could be read otherwise is quoted.
+                serde_json::Value::String(value) if is_plain(value) => {
+                    text.push_str(&format!("{key}: {value}\n"));
+                }
                 value => text.push_str(&format!("{key}: {value}\n")),
             }
         }
@@ -195,4 +198,16 @@ fn kind_name(kind: OutcomeKind, execution: &Execution) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Whether a text is a text in YAML without quotes.
+fn is_plain(text: &str) -> bool {
+    let word = |letter: char| letter.is_alphanumeric() || "_./-".contains(letter);
+    let is_word = text.chars().all(word)
+        && text.starts_with(|it: char| it.is_alphabetic() || "./".contains(it));
+    is_word
+        && !matches!(
+            text,
+            "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n"
+        )
 }

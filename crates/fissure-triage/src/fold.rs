@@ -51,13 +51,15 @@ pub fn fold(findings: &[Finding]) -> Vec<(usize, usize)> {
 /// The key of an API's memory faults, if one of them shows that the heap is corrupted or there are
 /// so many that nothing else explains them.
 fn corrupted(finding: &Finding, all: &[Finding]) -> Option<String> {
-    let fault = |one: &&Finding| is_memory_fault(one.verdict.kind, &one.verdict.detail);
+    let fault = |one: &&Finding| is_memory_fault(&one.verdict, &one.execution);
     fault(&finding).then_some(())?;
     let same = all
         .iter()
         .filter(|one| one.api.path == finding.api.path && !one.is_note())
         .filter(fault);
-    let shown = same.clone().any(|one| is_corrupted(&one.execution));
+    let shown = same
+        .clone()
+        .any(|one| is_corrupted(&one.verdict, &one.execution));
     (shown || same.count() >= FAULTS).then(|| heap(&finding.api))
 }
 
@@ -96,39 +98,29 @@ mod tests {
         }
         Finding {
             id: format!("{path}-crash"),
-            api: Api {
-                path: path.into(),
-                title: path.into(),
-                ..Api::default()
-            },
-            verdict: Verdict {
-                kind: OutcomeKind::Crash,
-                oracle: "fatal-signal".into(),
-                confidence: Confidence::Crash,
-                detail: "SIGSEGV".into(),
-                note,
-            },
             signature,
-            input: ConcreteInput {
-                number: 0,
-                arguments: vec![],
-                layer_arguments: None,
-                intent: Intent::Conform,
-                mutations: vec![],
-            },
-            unshrunk: None,
-            unshrunk_reports: Vec::new(),
-            also_by: Vec::new(),
-            folded: Vec::new(),
-            roles: vec![],
-            also_through: vec![],
-            remarks: vec![],
-            environment: vec![],
-            execution: Execution::new(0, Outcome::Crash { signal: 11 }, Default::default()),
-            reproduction: None,
-            library_version: String::new(),
-            python_version: String::new(),
-            seed: 0,
+            ..Finding::new(
+                Api {
+                    path: path.into(),
+                    title: path.into(),
+                    ..Api::default()
+                },
+                Verdict {
+                    kind: OutcomeKind::Crash,
+                    oracle: "fatal-signal".into(),
+                    confidence: Confidence::Crash,
+                    detail: "SIGSEGV".into(),
+                    note,
+                },
+                ConcreteInput {
+                    number: 0,
+                    arguments: vec![],
+                    layer_arguments: None,
+                    intent: Intent::Conform,
+                    mutations: vec![],
+                },
+                Execution::new(0, Outcome::Crash { signal: 11 }, Default::default()),
+            )
         }
     }
 

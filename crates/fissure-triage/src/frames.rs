@@ -179,6 +179,12 @@ pub(crate) fn runtime_messages(log: &str) -> Vec<String> {
     messages
 }
 
+/// The last thing that the C or C++ runtime said before the abort, as it was said.
+pub(crate) fn last_words(log: &str) -> Option<String> {
+    let last = RUNTIME_MESSAGE.captures_iter(log).last()?;
+    Some(last["text"].trim_start_matches("what():").trim().to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,6 +226,17 @@ frame #3: <unknown function> + 0x5 (0x7f78 in /x/libtorch_cpu.so)
             native_frames(log),
             ["at::native::pool_out", "mxnet::op::Pool"]
         );
+    }
+
+    #[test]
+    fn the_last_words_are_not_masked() {
+        let log = "2.1: F tensor.cc:733] Check failed: 1 == NumElements() (1 vs. 2)Must be one\n\
+                   Fatal Python error: Aborted\n";
+        let words = "Check failed: 1 == NumElements() (1 vs. 2)Must be one";
+        assert_eq!(last_words(log).as_deref(), Some(words));
+        let thrown = "terminate called after throwing\n  what():  no 17\n";
+        assert_eq!(last_words(thrown).as_deref(), Some("no 17"));
+        assert_eq!(last_words("Fatal Python error: Aborted\n"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod title;
 
 use fissure_model::{Finding, Outcome, OutcomeKind};
 
+use crate::crash_reason::crash_reason;
 use crate::failure::report_of;
 use crate::script::snippet;
 use crate::umbrella::Umbrella;
@@ -34,7 +35,11 @@ fn observed(finding: &Finding) -> String {
             let message: String = error.message.chars().take(LOG_LIMIT).collect();
             fenced("text", &format!("{}: {}", error.class, message.trim()))
         }
-        Outcome::Crash { .. } => format!("The process dies of {}.", finding.verdict.detail),
+        Outcome::Crash { .. } => format!(
+            "The process dies of {}{}.",
+            finding.verdict.detail,
+            crash_reason(finding)
+        ),
         Outcome::Exit { .. } => format!("The process ends: {}.", finding.verdict.detail),
         Outcome::Timeout => format!("No result after {:.0?}.", finding.execution.duration),
         Outcome::OutOfMemory => "Memory grows until the process is ended.".to_owned(),

@@ -14,6 +14,7 @@ mod cause;
 mod collector;
 mod complexity;
 mod confirm;
+mod crash_reason;
 mod docter_records;
 mod environment;
 mod error;
@@ -38,6 +39,7 @@ pub use complexity::complexity;
 pub use confirm::{
     MemoryLimit, ScriptEnd, ScriptRun, ScriptRunner, confirm, confirm_once_more, reproduces, runs,
 };
+pub use crash_reason::crash_reason;
 pub use docter_records::Records;
 pub use environment::{FACTS_PROGRAM, FACTS_VARIABLE, read_facts};
 pub use error::TriageError;

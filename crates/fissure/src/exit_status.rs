@@ -23,10 +23,11 @@ pub(crate) fn note_interruption() {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
-/// The code of a command that ended well: 0 is said only of a run that was not interrupted.
+/// The code of a command that came to its end: of a run that was interrupted nothing is said but that, and what it
+/// found.
 pub(crate) fn of_ended(code: ExitCode) -> ExitCode {
     let interrupted = INTERRUPTED.load(Ordering::Relaxed);
-    if interrupted && code == ExitCode::from(ExitStatus::NoFinding) {
+    if interrupted && code != ExitCode::from(ExitStatus::Findings) {
         ExitStatus::Interrupted.into()
     } else {
         code

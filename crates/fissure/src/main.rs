@@ -9,6 +9,7 @@ mod screen;
 mod suggestion;
 mod target;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -84,7 +85,8 @@ enum Command {
 
 /// The command line, or its help, or what is wrong with it.
 fn parsed() -> Cli {
-    let typed = command::aliases::as_typed(std::env::args_os().collect());
+    let typed = command::aliases::as_typed(std::env::args_os().collect())
+        .unwrap_or_else(|problem| Cli::command().error(ErrorKind::Io, problem).exit());
     let color = console::When::typed(&typed).choice();
     let matches = command::help::grouped(Cli::command())
         .color(color)
@@ -94,8 +96,10 @@ fn parsed() -> Cli {
 
 /// What a command was told by a command line that an earlier run has kept.
 pub(crate) fn matches_again(words: &[String], command: &str) -> Result<ArgMatches, clap::Error> {
-    let typed = command::aliases::as_typed(words.iter().map(Into::into).collect());
     let mut cli = Cli::command();
+    let words: Vec<OsString> = words.iter().map(Into::into).collect();
+    // A list of names may be gone by now: what was in it is in the plan of the run.
+    let typed = command::aliases::as_typed(words.clone()).unwrap_or(words);
     let mut matches = cli.try_get_matches_from_mut(typed)?;
     match matches.remove_subcommand() {
         Some((name, matches)) if name == command => Ok(matches),

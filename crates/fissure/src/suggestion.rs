@@ -1,6 +1,7 @@
 //! Names that a mistyped one may mean, as the end of a message.
 
 use fissure_discover::suggest;
+use fissure_rules::{LibraryError, RuleLibrary};
 
 /// `did you mean …?` in a paragraph of its own; nothing where no name is like it.
 pub(crate) fn suggestion<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
@@ -8,6 +9,12 @@ pub(crate) fn suggestion<'a>(wanted: &str, names: impl IntoIterator<Item = &'a s
         [] => String::new(),
         close => format!("\n\ndid you mean {}?", close.join(" or ")),
     }
+}
+
+/// The same, of the APIs that have rules.
+pub(crate) fn rules_meant(library: &RuleLibrary, wanted: &str) -> Result<String, LibraryError> {
+    let titles: Vec<String> = library.find("*")?.into_iter().map(|it| it.title).collect();
+    Ok(suggestion(wanted, titles.iter().map(String::as_str)))
 }
 
 #[cfg(test)]

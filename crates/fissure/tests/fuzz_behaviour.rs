@@ -51,7 +51,9 @@ fn a_clean_library_ends_with_zero_and_a_table() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stdout.contains("planted.fine"), "{ran:?}");
     assert!(
-        ran.stdout.contains("no finding in 50 inputs over 1 API"),
+        // It takes what its file forbids, which is a note.
+        ran.stdout
+            .contains("no finding, 1 note in 50 inputs over 1 API"),
         "{ran:?}"
     );
     assert!(
@@ -97,6 +99,45 @@ fn a_docter_command_line_works_and_writes_its_record_files() {
             out.join(file).is_file(),
             "{file} is missing: {:?}",
             names(&out)
+        );
+    }
+    let config = std::fs::read_to_string(out.join("fuzzing_config")).unwrap();
+    let keys: Vec<&str> = config
+        .lines()
+        .filter_map(|line| Some(line.split_once(':')?.0))
+        .collect();
+    // The arguments of DocTer's driver, all of which it writes down.
+    for key in [
+        "check_nan",
+        "data_construct",
+        "dtype_config",
+        "fuzz_optional_p",
+        "gen_script",
+        "guided_mutate",
+        "ignore",
+        "max_iter",
+        "max_time",
+        "model_test",
+        "mutate_p",
+        "obey",
+        "save",
+        "special_value",
+        "target_config",
+        "timeout",
+        "verbose",
+        "workdir",
+    ] {
+        assert!(keys.contains(&key), "{key} is missing in\n{config}");
+    }
+    for line in [
+        "data_construct: tensor",
+        "timeout: 2.0",
+        "verbose: true",
+        "max_iter: 100",
+    ] {
+        assert!(
+            config.lines().any(|known| known == line),
+            "{line} is not in\n{config}"
         );
     }
     let record = std::fs::read_to_string(out.join("Segmentation_fault_record")).unwrap();
@@ -165,6 +206,29 @@ fn interrupting_ends_with_the_summary_and_keeps_what_was_found() {
 }
 
 #[test]
+fn interrupting_before_anything_is_found_ends_with_130() {
+    for times in [1, 2] {
+        let context = TestContext::new();
+        let child = context
+            .fuzz_planted(&["fine"])
+            .args(["--max-iter", "-1"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        wait_for(|| context.path("out/run.json").is_file());
+        for _ in 0..times {
+            Command::new("kill")
+                .args(["-INT", &child.id().to_string()])
+                .status()
+                .unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+    }
+}
+
+#[test]
 fn killing_fissure_loses_no_finding_that_was_reported_and_leaves_no_process() {
     let context = TestContext::new();
     let mut child = context
@@ -217,6 +281,9 @@ fn wrong_arguments_say_what_to_do_and_end_with_two() {
     let context = TestContext::new();
     let broken = context.write("broken.yaml", "title: torch.add\ninputs: [\n");
     let broken = broken.to_str().unwrap();
+    context.write("model.py", "def loss(x):\n    return x\n");
+    context.write("work.ipynb", "{}");
+    context.write("notes.txt", "what was tried\n");
     let planted = planted();
     let planted = planted.to_str().unwrap();
     for (arguments, wanted) in [
@@ -234,6 +301,16 @@ fn wrong_arguments_say_what_to_do_and_end_with_two() {
             "did you mean planted.fine?",
         ),
         (vec!["fuzz", broken], "broken.yaml"),
+        (
+            vec!["fuzz", "@nowhere"],
+            "failed to read the names in nowhere",
+        ),
+        (vec!["fuzz", "model.py"], "fissure fuzz model.py::FUNCTION"),
+        (
+            vec!["fuzz", "work.ipynb"],
+            "jupyter nbconvert --to script work.ipynb",
+        ),
+        (vec!["fuzz", "notes.txt"], "is no constraint file"),
         (vec!["fuzz", "--no-such-flag"], "--no-such-flag"),
         (vec!["fuzz", broken, "--mutate-p", "2"], "between 0 and 1"),
         (

@@ -168,6 +168,22 @@ fn a_known_issue_is_counted_and_not_told() {
 #[test]
 fn an_oracle_or_profile_that_does_not_exist_is_a_usage_error() {
     let context = TestContext::new();
+    for (typed, meant) in [
+        ("nonfinit", "nonfinite"),
+        ("layuot", "layout"),
+        ("refrence64", "reference64"),
+        ("gradient-nonfinit", "gradient_nonfinite"),
+    ] {
+        let ran = run(context.command().args(["oracles", typed]));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(
+            ran.stderr.contains(&format!("did you mean {meant}")),
+            "{ran:?}"
+        );
+    }
+    let ran = run(context.command().args(["oracles", "hidden-nonfinite"]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let context = TestContext::new();
     let ran = run(context
         .fuzz_planted(&["fine"])
         .args(["--oracles", "layuot"]));

@@ -43,39 +43,31 @@ fn finding(context: &TestContext, function: &str) -> PathBuf {
     };
     let finding = Finding {
         id: format!("crackedlib.{function}-crash-SIGSEGV-00000000"),
-        api,
-        verdict: Verdict {
-            kind: OutcomeKind::Crash,
-            oracle: "fatal-signal".into(),
-            confidence: Confidence::Crash,
-            detail: "SIGSEGV".into(),
-            note: false,
-        },
         signature: "planted".into(),
-        input: ConcreteInput {
-            number: 0,
-            arguments: vec![Argument {
-                name: "x".into(),
-                passing: Passing::Keyword,
-                value: Value::Int(7),
-            }],
-            layer_arguments: None,
-            intent: Intent::Conform,
-            mutations: Vec::new(),
-        },
-        unshrunk: None,
-        unshrunk_reports: Vec::new(),
-        also_by: Vec::new(),
-        folded: Vec::new(),
-        roles: Vec::new(),
-        also_through: Vec::new(),
-        remarks: Vec::new(),
-        environment: Vec::new(),
-        execution: Execution::new(0, Outcome::Crash { signal: 11 }, Duration::ZERO),
-        reproduction: None,
         library_version: "1.4".into(),
         python_version: "3.11.7".into(),
-        seed: 0,
+        ..Finding::new(
+            api,
+            Verdict {
+                kind: OutcomeKind::Crash,
+                oracle: "fatal-signal".into(),
+                confidence: Confidence::Crash,
+                detail: "SIGSEGV".into(),
+                note: false,
+            },
+            ConcreteInput {
+                number: 0,
+                arguments: vec![Argument {
+                    name: "x".into(),
+                    passing: Passing::Keyword,
+                    value: Value::Int(7),
+                }],
+                layer_arguments: None,
+                intent: Intent::Conform,
+                mutations: Vec::new(),
+            },
+            Execution::new(0, Outcome::Crash { signal: 11 }, Duration::ZERO),
+        )
     };
     fissure_triage::write_finding(&context.path("run/findings"), &finding).unwrap()
 }

@@ -208,6 +208,25 @@ fn what_cannot_be_scanned_ends_with_2_and_says_why() {
 }
 
 #[test]
+fn a_refusal_comes_before_an_interpreter_is_looked_for() {
+    let context = TestContext::new();
+    context.write("broken.py", "import numpy as np\nx = np.array([1.0\n");
+    context.write("notes.txt", "remember\n");
+    context.write("work.ipynb", "{}");
+    for (file, wanted) in [
+        ("broken.py", "broken.py:2:"),
+        ("broken.py::f", "broken.py:2:"),
+        ("notes.txt", "is no Python program"),
+        ("work.ipynb", "is a notebook"),
+    ] {
+        let ran = scan(&context, Path::new("/nowhere/python"), &[file]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(wanted), "{ran:?}");
+        assert!(!ran.stderr.contains("/nowhere"), "{ran:?}");
+    }
+}
+
+#[test]
 fn unknown_configuration_keys_are_reported() {
     let Some(python) = fissure_testing::torch_python() else {
         return;

@@ -40,6 +40,17 @@ fn a_campaign_is_watched_paused_and_ended_by_keys() {
 }
 
 #[test]
+fn ctrl_c_in_the_screen_is_told_by_the_exit_code() {
+    let context = TestContext::new();
+    let mut terminal = campaign(&context);
+    terminal.wait_for("planted.reject");
+    terminal.keyboard.write_all(b"\x03").unwrap();
+    assert_eq!(terminal.child.wait().unwrap().code(), Some(130));
+    terminal.wait_for("interrupted");
+    assert!(terminal.is_ordinary());
+}
+
+#[test]
 fn the_terminal_is_given_back_when_a_signal_ends_the_run() {
     let context = TestContext::new();
     let mut terminal = campaign(&context);

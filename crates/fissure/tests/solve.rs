@@ -96,6 +96,17 @@ fn what_is_not_there_is_told_with_what_to_do() {
         unknown.stderr.contains("fissure learn torch.nowhere"),
         "{unknown:?}"
     );
+    for words in [
+        &["solve", "torch.ad"][..],
+        &["rules", "explain", "torch.ad"],
+    ] {
+        let mistyped = run(context.command().args(words));
+        assert_eq!(mistyped.code, Some(2), "{mistyped:?}");
+        assert!(
+            mistyped.stderr.contains("did you mean torch.add"),
+            "{mistyped:?}"
+        );
+    }
     context.write("wrong.rules", "param n: int\nrule n: n >\n");
     let wrong = run(context.command().args(["solve", "wrong.rules"]));
     assert_eq!(wrong.code, Some(2), "{wrong:?}");

@@ -1,4 +1,4 @@
-//! Disks that are full, folders that cannot be written, logs that are torn.
+//! Disks that are full, folders that cannot be written, logs that are torn; and that nobody else is harmed.
 
 mod support;
 
@@ -16,6 +16,8 @@ fn campaign(context: &TestContext, output: &Path) -> Command {
     let mut command = context.command();
     command
         .args(["campaign", "--no-shrink", "--no-learn", "--workers", "1"])
+        // Planted functions take what their files forbid; here only failures count.
+        .args(["--oracles", "default,-acceptance,-rejection"])
         .args([
             "--max-iter",
             "3000",
@@ -154,4 +156,150 @@ fn a_campaign_whose_log_is_torn_goes_on() {
         resumed.stdout.contains("1 finding in 6000 inputs"),
         "{resumed:?}"
     );
+}
+
+/// Functions that harm whoever they can reach, and leave a process that has detached itself.
+const NASTY: &str = "\
+import os
+import socket
+import subprocess
+
+PLACE = os.path.dirname(os.path.abspath(__file__))
+DONE = []
+
+
+def harm():
+    if DONE:
+        return
+    DONE.append(True)
+    precious = os.path.join(PLACE, 'precious.txt')
+    for attempt in (
+        lambda: os.truncate(precious, 0),
+        lambda: os.chmod(precious, 0o777),
+        lambda: os.open(os.path.join(PLACE, 'new.txt'), os.O_CREAT | os.O_WRONLY),
+        lambda: socket.create_connection(('127.0.0.1', PORT), 1),
+        lambda: subprocess.Popen(['sleep', 'SECONDS'], start_new_session=True),
+    ):
+        try:
+            attempt()
+        except OSError:
+            pass
+
+
+def root(n: int):
+    harm()
+    if n < 0:
+        raise ValueError('negative')
+    return n ** 0.5
+
+
+def crash(n: int):
+    harm()
+    os.abort()
+
+
+def logarithm(x):
+    harm()
+    return x.log()
+";
+
+/// Processes of this machine that were started with this argument.
+fn processes_with(argument: &str) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let has = |line: &Vec<u8>| {
+        let mut words = line.split(|byte| *byte == 0);
+        words.any(|word| word == argument.as_bytes())
+    };
+    lines.filter(has).count()
+}
+
+#[test]
+fn no_command_lets_a_function_write_connect_or_leave_a_process() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    // A number that no other process sleeps for.
+    let seconds = format!("700.{}", std::process::id());
+    let context = TestContext::new();
+    let text = NASTY.replace("PORT", &port).replace("SECONDS", &seconds);
+    context.write("package/nasty.py", &text);
+    let precious = context.write("package/precious.txt", "kept");
+    std::fs::set_permissions(&precious, PermissionsExt::from_mode(0o640)).unwrap();
+    for (arguments, code) in [
+        (
+            &["fuzz", "nasty.root", "--max-iter", "20", "--output", "root"][..],
+            0,
+        ),
+        (
+            &[
+                "fuzz",
+                "nasty.crash",
+                "--max-iter",
+                "3",
+                "--output",
+                "crash",
+            ],
+            1,
+        ),
+        (&["replay", "crash"], 1),
+        (
+            &[
+                "learn",
+                "nasty.root",
+                "--api-time",
+                "3s",
+                "--output",
+                "rules",
+            ],
+            0,
+        ),
+        (
+            &[
+                "train",
+                "nasty.logarithm",
+                "--oracle",
+                "nonfinite",
+                "--dtypes",
+                "float16",
+                "--output",
+                "trained",
+            ],
+            0,
+        ),
+    ] {
+        let ran = run(context
+            .command()
+            .args(arguments)
+            .arg("--python")
+            .arg(&python)
+            .env("PYTHONPATH", context.path("package")));
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
+        assert_eq!(
+            std::fs::read_to_string(&precious).unwrap(),
+            "kept",
+            "{arguments:?}"
+        );
+        let mode = precious.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640, "{arguments:?}");
+        assert!(!context.path("package/new.txt").exists(), "{arguments:?}");
+        assert!(
+            listener.accept().is_err(),
+            "{arguments:?} reached the network"
+        );
+        assert_eq!(processes_with(&seconds), 0, "{arguments:?} left a process");
+    }
+    // What was found may say how a library that is not public can be broken.
+    for folder in ["root", "crash"] {
+        let mode = context
+            .path(folder)
+            .metadata()
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o700, "{folder}");
+    }
 }

@@ -221,7 +221,7 @@ class ArrayBackend(Backend):
         monitor, trace = self.monitor, self.monitor.trace
         if self.is_float(loss):
             self.taken_out(loss)
-        trace.backward_calls += 1
+        trace.passed_backward()
         if monitor.policy.watch_gradients and any(not self.finite(value) for value in gradients):
             trace.gradient_bad = True
             # Where the forward pass failed first, the gradient only passes it on.

@@ -350,7 +350,7 @@ class Step:
         """A backward pass: its first NaN or Inf, where everything before is finite."""
         monitor = self.graphs.monitor
         trace = monitor.trace
-        trace.backward_calls += 1
+        trace.passed_backward()
         bad = [
             op
             for op in self.plan.gradients

@@ -62,6 +62,30 @@ def traced(value):
     return value
 
 
+def holds_traced(value):
+    """Is it a list of arrays that are watched, or of lists of such?"""
+    return type(value) in (list, tuple) and any(
+        isinstance(item, TracedArray) or holds_traced(item) for item in value
+    )
+
+
+def joined(values, result):
+    """The array `result` that `np.array` made of lists of computed numbers and arrays: no data from outside, but what
+    is computed from them, so it is recorded as putting them one beside the other."""
+    try:
+        array = _stacked(values)
+    except (TypeError, ValueError):
+        # Of lists of different lengths: nothing that can be followed.
+        return traced(result)
+    if not isinstance(array, TracedArray) or array.shape != np.shape(result):
+        return traced(result)
+    return array if array.dtype == result.dtype else array.astype(result.dtype)
+
+
+def _stacked(values):
+    return np.stack([_stacked(item) if type(item) in (list, tuple) else item for item in values])
+
+
 def counted(value):
     """As `traced`, for sums of whole numbers too: what a program divides by."""
     if isinstance(value, np.integer):

@@ -22,6 +22,15 @@ def _as_tensor(chosen, dtype):
     return _from_numpy(chosen).to(dtype).clone()
 
 
+def _holds_computed(value):
+    return type(value) in (list, tuple) and any(
+        isinstance(item, torch.Tensor)
+        or getattr(item, "fissure_traced", False)
+        or _holds_computed(item)
+        for item in value
+    )
+
+
 class TorchBackend(Backend):
     library = "torch"
 
@@ -347,6 +356,10 @@ class TorchMode(TorchFunctionMode):
                     return value
             elif getattr(first, "fissure_traced", False):
                 return self.from_array(value, first)
+            elif _holds_computed(first):
+                # Made of numbers that were computed: no data from outside.
+                self._mark(value)
+                return value
         return monitor.created(self.backend, name, arguments, keywords, value, frame)
 
     def from_array(self, value, array):
@@ -440,7 +453,7 @@ class TorchMode(TorchFunctionMode):
         if function.__name__ == "grad" and keywords.get("create_graph"):
             # A gradient that the loss is made of (a penalty on it): the step is still to come.
             return result
-        monitor.trace.backward_calls += 1
+        monitor.trace.passed_backward()
         if monitor.gradient_watch is not None:
             monitor.gradient_watch.finished(self.backend)
         limit = monitor.policy.backward_limit

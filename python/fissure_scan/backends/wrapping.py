@@ -106,7 +106,11 @@ def source(backend, name, original, arguments, keywords):
     if (
         operations.source(name) == "literal"
         and flatten((first,), [])
-        and (backend.is_array(first) or getattr(first, "fissure_traced", False))
+        and (
+            backend.is_array(first)
+            or getattr(first, "fissure_traced", False)
+            or type(first) in (list, tuple)
+        )
     ):
         # What it was made from stays the input.
         arguments = (first,) + tuple(arguments[1:])

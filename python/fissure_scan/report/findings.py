@@ -15,6 +15,8 @@ from ..watch.monitor import Policy, tests
 
 # Times the usual values: no data are so far away, and every sum of squares is wrong there.
 EXTREME = 1e12
+# Times their own values: weights that training makes larger still are rare.
+GROWN = 30.0
 _ORDER = {"critical": 0, "high": 1, "medium": 2, "theoretical": 3}
 
 
@@ -85,7 +87,9 @@ class Found:
         if self.level <= 1 or (self.level == 4 and self.ratio <= 1.0):
             return "critical"
         if self.ratio <= 1e4:
-            return "high"
+            # Weights that training makes so much larger are rare; a gradient that is gone needs no more than that.
+            heavy = self.level == 3 and self.ratio > GROWN and self.oracle != "gradient_nonfinite"
+            return "medium" if heavy else "high"
         limit = max(
             [self.space.by_key[key].limit for key in self.overrides] or [MAXIMUM["float32"]]
         )
@@ -182,7 +186,15 @@ class Found:
             self.severity = "theoretical"
         elif self.oracle == "wraparound":
             self._wanted(trace)
+        self._warned(runner, trace)
         return True
+
+    def _warned(self, runner, trace):
+        """The author has thought of it: the code itself warns of what it makes of such an input."""
+        said = [text for text in trace.warned if text not in runner.baseline.warned]
+        if said and self.level > 0 and self.oracle in ("nonfinite", "gradient_nonfinite"):
+            self.severity = "theoretical"
+            self.reason = "its own code warns of it: %s" % said[0]
 
     def _wanted(self, trace):
         """Arithmetic that is meant to wrap (checksums, hashes), or whose wrapped part nobody takes."""

@@ -6,13 +6,12 @@ of another kind on the same line counts too: a floor that hides the NaN of a neg
 not bring the lost digits back.
 """
 
-import time
-
 import numpy as np
 
 from ..backends import library as backends
 from ..judge import consequence, numpy_precision, precision, shadows
 from ..judge.array_shadow import ArrayShadow
+from ..search.runner import Budget
 from ..watch.monitor import Policy
 from ..judge.numpy_shadow import NumpyShadow
 
@@ -23,7 +22,7 @@ ABSOLUTE = 1e-5
 # bounded for good gives less.
 HUGE = 1e18
 
-# How far ordinary data go, in units of the program's own, and the seconds for making them.
+# How far ordinary data go, in units of the program's own, and the seconds of processor time for making them.
 SCALES = (1.5, 0.5, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 80.0, 100.0, 300.0)
 ORDINARY_SECONDS = 3.0
 # Sets of ordinary data that a fix is tried on, as many as that time allows.
@@ -86,7 +85,7 @@ class FixCheck:
             return self._samples
         self._samples = []
         generator = np.random.Generator(np.random.PCG64(1))
-        began = time.monotonic()
+        budget = Budget(ORDINARY_SECONDS)
         variables = [v for v in self.inputs if v.own.size]
         for number in range(ORDINARY_INPUTS if variables else 0):
             scale = SCALES[number % len(SCALES)]
@@ -104,7 +103,7 @@ class FixCheck:
             right = self._right(overrides)
             if right is not None:
                 self._samples.append((overrides, right))
-            if time.monotonic() - began > ORDINARY_SECONDS:
+            if budget.over():
                 break
         return self._samples
 
@@ -166,9 +165,9 @@ class FixCheck:
 
     def _worse(self, ordinary):
         """Where the unchanged program is right the changed one has to be."""
-        began, self.compared = time.monotonic(), 0
+        budget, self.compared = Budget(2.0 * ORDINARY_SECONDS), 0
         for overrides, right in ordinary:
-            if time.monotonic() - began > 2.0 * ORDINARY_SECONDS:
+            if budget.over():
                 break
             self.compared += 1
             trace = self._plain_run(overrides)

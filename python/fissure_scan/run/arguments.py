@@ -125,6 +125,7 @@ class Arguments:
         if self.observed is not None:
             info.why = "as in the call %s" % self.observed
         info.unit_length = facts is not None and facts.unit_length and self.observed is None
+        info.distribution = facts is not None and facts.distribution and self.observed is None
         info.covariance = covariance(name, facts) and _symmetric(backend, value)
         if _counts(backend, value):
             minimum, maximum = backend.extremes(value) if backend.count(value) else (0.0, 0.0)
@@ -134,6 +135,9 @@ class Arguments:
             info.frozen, info.why = True, "not a floating-point array"
         elif info.unit_length:
             info.low, info.high, info.why = -1.0, 1.0, "documented as of unit length"
+            info.made_up = False
+        elif info.distribution:
+            info.low, info.high, info.why = 0.0, 1.0, "documented as a distribution"
             info.made_up = False
         elif facts is not None and facts.bounded():
             info.low, info.high, info.why = facts.low, facts.high, "documented"

@@ -30,6 +30,12 @@ _UNIT_LENGTH = re.compile(
 _COVARIANCE = re.compile(
     r"\bcovariance (?:matri|of\b)|\bpositive[- ](?:semi[- ]?)?definite\b|\bspd matri", re.I
 )
+_DISTRIBUTION = re.compile(
+    r"\bprobability (?:vectors?|distributions?|simplex)\b|\bprobabilities of \w+ distributions?\b"
+    r"|(?<!of the )(?<!of a )(?<!of )(?:\b(?:data|target|source|prior|approximate|predicted|reference|true|discrete)"
+    r"|\(discrete\)) distributions?\b(?! of)",
+    re.I,
+)
 _CHOICES = re.compile(r"\{\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\}")
 _DTYPES = (
     ("bfloat16", "bfloat16"),
@@ -61,6 +67,7 @@ class Facts:
         self.whole = False  # integers: class indices, counts
         self.unit_length = False  # its rows are directions
         self.covariance = False  # a symmetric matrix without negative eigenvalues
+        self.distribution = False  # its rows are probabilities that sum to 1
 
     def array(self):
         words = self.type.lower()
@@ -202,6 +209,7 @@ def _read(facts):
         facts.choices = re.findall(r"['\"]([^'\"]*)['\"]", match.group(1))
     facts.unit_length = _UNIT_LENGTH.search(text) is not None
     facts.covariance = _COVARIANCE.search(text) is not None
+    facts.distribution = _DISTRIBUTION.search(text) is not None and "log" not in lower
     _range(facts, text, lower)
 
 

@@ -378,6 +378,8 @@ class Guesser:
         if facts.dtype == "bool":
             return specs.array("bool", wanted, chosen)
         dtype = facts.dtype if facts.dtype and "float" in facts.dtype else None
+        if facts.distribution:
+            return specs.array("simplex", wanted, chosen, dtype)
         if facts.bounded():
             return specs.array("float", wanted, chosen, dtype, extra=(facts.low, facts.high))
         if facts.unit_length:

@@ -126,6 +126,18 @@ def without_negative_eigenvalues(values):
     return 0.5 * made + 0.5 * numpy.swapaxes(made, -1, -2)
 
 
+def of_sum_one(values):
+    """The same rows as probabilities: none below 0, and each row sums to 1; a row of zeros becomes even."""
+    import numpy
+
+    if not numpy.ndim(values) or not values.shape[-1]:
+        return values
+    kept = numpy.clip(values, 0.0, None)
+    largest = kept.max(axis=-1, keepdims=True)
+    kept = numpy.where(largest == 0.0, 1.0, kept / numpy.where(largest == 0.0, 1.0, largest))
+    return kept / kept.sum(axis=-1, keepdims=True)
+
+
 def of_unit_length(values):
     """The same rows, each of length 1; a row of zeros points along the first axis."""
     import numpy

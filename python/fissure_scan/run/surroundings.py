@@ -100,6 +100,21 @@ def importing(frame):
 AGAIN = 0.05
 # Seconds that such a run is waited for, beyond twice its limit.
 PATIENCE = 4.0
+# Times its limit that a run may take on the clock while others have the cores.
+LONGEST = 8.0
+
+
+def delays(process="self"):
+    """Seconds that the threads of a process have waited for a core while others had it; 0 where the system
+    does not tell."""
+    total, folder = 0, "/proc/%s/task" % process
+    try:
+        for thread in os.listdir(folder):
+            with open("%s/%s/schedstat" % (folder, thread), encoding="ascii") as handle:
+                total += int(handle.read().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0.0
+    return total / 1e9
 
 
 @contextlib.contextmanager
@@ -107,16 +122,18 @@ def alarm(seconds, monitor):
     """Raises StopRun in the program after so many seconds, even in a loop that calls nothing.
 
     Processor time counts, and imports do not, so that a busy machine does not cut what an idle one lets
-    pass, up to twice as much time on the clock. The exception is raised in the user's own lines, or after an operation: inside
+    pass, up to twice as much time on the clock; time in which others had the cores does not count, up to LONGEST
+    times as much. The exception is raised in the user's own lines, or after an operation: inside
     a library, or in an import, it could end the process or leave half a module behind.
     """
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
         return
-    began, processor = time.monotonic(), time.process_time()
+    began, processor, delayed = time.monotonic(), time.process_time(), delays()
 
     def ring(number, frame):
-        waited = time.monotonic() - began
+        clock = time.monotonic() - began
+        waited = max(0.0, clock - (delays() - delayed)) if clock < LONGEST * seconds else clock
         busy = time.process_time() - processor < seconds
         if (busy or importing(frame)) and waited < 2.0 * seconds:
             more = 0.1 if busy else 0.5
@@ -129,6 +146,8 @@ def alarm(seconds, monitor):
                 signal.setitimer(signal.ITIMER_REAL, AGAIN)
                 return
             monitor.out_of_time(frame)
+            ran = max(time.process_time() - processor, clock - (delays() - delayed))
+            monitor.trace.starved = ran < 0.8 * seconds
         raise StopRun()
 
     before = signal.signal(signal.SIGALRM, ring)

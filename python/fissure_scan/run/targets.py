@@ -182,7 +182,7 @@ def _endless(program, calls, text):
     arguments, place = calls[0]
     program.synthesised = arguments
     trace = program.run(Policy(time_limit=_PATIENCE))
-    if trace.stopped != "time" or (trace.place or place) is None:
+    if trace.stopped != "time" or trace.starved or (trace.place or place) is None:
         return None
     found = Endless(text)
     found.place, found.call = trace.place or place, program.call_text()

@@ -108,7 +108,7 @@ class Attempts:
         self._hangs += 1
         patience = min(max(5.0, 50.0 * own.seconds), max(1.0, self.runner.budget.left() / 4.0))
         again = self.runner.run(Policy(overrides=overrides, time_limit=patience))
-        if again.stopped != "time" or again.place is None:
+        if again.stopped != "time" or again.place is None or again.starved:
             self._ended.add(mark)
             return False
         file, line, scope = again.place

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends.base import MAXIMUM
 from ..backends.numpy_backend import ordinary_asarray
-from ..run.specs import of_unit_length, without_negative_eigenvalues
+from ..run.specs import of_sum_one, of_unit_length, without_negative_eigenvalues
 
 
 class Variable:
@@ -31,6 +31,7 @@ class Variable:
         self.whole = "float" not in self.dtype  # an image of bytes
         self.unit_length = info.unit_length
         self.covariance = info.covariance
+        self.distribution = info.distribution
         finite = self.own[np.isfinite(self.own)]
         self.own_low = float(finite.min()) if finite.size else 0.0
         self.own_high = float(finite.max()) if finite.size else 0.0
@@ -66,6 +67,8 @@ class Variable:
             values = of_unit_length(values)
         if self.covariance and values.shape == self.own.shape:
             values = without_negative_eigenvalues(values)
+        if self.distribution and values.shape == self.own.shape:
+            values = of_sum_one(values)
         return np.rint(values) if self.whole else values
 
     def nearer(self, values):
@@ -106,6 +109,11 @@ def inner(variables):
         )
         if chosen:
             yield label, chosen
+
+
+def idle(variables):
+    """Level L4: data from which no gradient comes."""
+    yield from _each(variables, "zero", lambda v: np.zeros_like(v.own), 1)
 
 
 # Draws of values at which things coincide, see `coincident`.
@@ -307,7 +315,8 @@ def heavier(weights):
 
 def learned(weights, inputs):
     """Level L3: weights that training has brought to what they are compared with: as another weight or
-    an input of the same shape is."""
+    an input of the same shape is, or row by row as the rows of one that has more or fewer (prototypes, centres,
+    the weights of a class)."""
     pairs = [(weight, other) for weight in weights[:4] for other in (inputs + weights)[:8]]
     for weight, other in pairs:
         if weight is not other and weight.own.shape == other.own.shape and weight.own.size:
@@ -315,6 +324,21 @@ def learned(weights, inputs):
                 "%s equal to %s" % (weight.name, other.name),
                 {weight.key: weight.clip(other.own.copy(), 2)},
             )
+        elif weight is not other and _of_rows_alike(weight.own, other.own):
+            places = np.arange(weight.own.shape[0]) % other.own.shape[0]
+            yield (
+                "rows of %s equal to those of %s" % (weight.name, other.name),
+                {weight.key: weight.clip(other.own[places].copy(), 2)},
+            )
+
+
+def _of_rows_alike(one, two):
+    return (
+        one.ndim >= 2
+        and one.shape[1:] == two.shape[1:]
+        and one.shape[0] != two.shape[0]
+        and bool(one.size and two.size)
+    )
 
 
 def offsets(variables):
@@ -423,7 +447,7 @@ def _alternate(variable, factor):
 
 
 def _pairs(variables, level):
-    """One input equal to another: distances become zero."""
+    """One input equal to another, or its rows to those of one with more or fewer: distances become zero."""
     for position, first in enumerate(variables[:4]):
         for second in variables[position + 1 : 4]:
             if first.own.shape == second.own.shape and first.own.size:
@@ -433,4 +457,10 @@ def _pairs(variables, level):
                         second.key: second.clip(first.own.copy(), 2),
                         first.key: first.clip(first.own.copy(), 2),
                     },
+                )
+            elif _of_rows_alike(first.own, second.own):
+                places = np.arange(second.own.shape[0]) % first.own.shape[0]
+                yield (
+                    "rows of %s equal to those of %s" % (second.name, first.name),
+                    {second.key: second.clip(first.own[places].copy(), 2)},
                 )

@@ -5,6 +5,7 @@ direction (multiplicative, so that a few runs span the floating-point range) is 
 tester would try. What fails is shrunk at once (attempts.py).
 """
 
+import itertools
 import time
 
 import numpy as np
@@ -17,6 +18,8 @@ from .attempts import Attempts
 
 # Seconds of processor time for runs of the whole training, beyond the first three.
 TRAINING = 0.1
+# The same where the program updates its weights by its own formulas.
+UPDATES = 1.0
 
 
 class Search:
@@ -84,16 +87,23 @@ class Search:
 
     def training(self):
         """Level L4: the program's own training steps on data inside its own range, until one of
-        them fails or a few runs and TRAINING seconds are spent."""
+        them fails or a few runs and TRAINING seconds are spent. What the program itself computes after its first
+        backward pass (an optimizer by hand) was out of reach until here: it gets more, on data whose gradients
+        vanish first, and is looked at once."""
         runner = self.runner
-        begun = time.process_time()
-        for number, (label, overrides) in enumerate(candidates.inner(self.space.inputs)):
-            if runner.over() or number >= 3 and time.process_time() - begun > TRAINING:
+        begun, late = time.process_time(), self._after_backward()
+        tries, seconds = candidates.inner(self.space.inputs), TRAINING
+        if late:
+            tries = itertools.chain(candidates.idle(self.space.inputs), tries)
+            seconds = UPDATES
+        for number, (label, overrides) in enumerate(tries):
+            if runner.over() or number >= 3 and time.process_time() - begun > seconds:
                 return
             trace = runner.run(
                 Policy(
                     overrides=overrides,
                     watch_gradients=True,
+                    backward_limit=2 if late and number >= 3 else None,
                     time_limit=min(1.0, runner.time_limit, runner.budget.left() + 0.01),
                 )
             )
@@ -104,6 +114,17 @@ class Search:
                     return
             if trace.seconds > 0.5:
                 return
+
+    def _after_backward(self):
+        """Open sites that the program reaches only after its first backward pass."""
+        baseline = self.runner.baseline
+        if baseline.first_backward is None:
+            return []
+        return [
+            site
+            for site in self.attempts.open_sites()
+            if baseline.first_hit[site] > baseline.first_backward
+        ]
 
     # Directions --------------------------------------------------------------------------------
 

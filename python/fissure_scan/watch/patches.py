@@ -3,6 +3,7 @@ see, harmless replacements for side effects, and the modules that mark a region.
 
 import builtins
 import sys
+import warnings
 import types
 
 from . import loaders, operations
@@ -52,6 +53,7 @@ def install(monitor, torch_mode):
         raise InputRequested("the program asks for input(%r)" % (prompt,))
 
     patches.set(builtins, "input", no_input)
+    _warnings(patches, monitor)
     if "numpy" in sys.modules:
         _numpy(patches, monitor)
     if "torch" in sys.modules:
@@ -62,6 +64,24 @@ def install(monitor, torch_mode):
     _plots(patches)
     _regions(monitor)
     return patches
+
+
+# Warnings about how something is called, not about what is computed.
+_ABOUT_CALLS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning)
+
+
+def _warnings(patches, monitor):
+    """Warnings that the user's own code gives. Those of NumPy's operations do not come this way."""
+    original = warnings.warn
+
+    def warn(message, category=None, stacklevel=1, *arguments, **keywords):
+        kind = type(message) if isinstance(message, Warning) else category or UserWarning
+        caller = sys._getframe(1).f_code.co_filename
+        if monitor.active and not issubclass(kind, _ABOUT_CALLS) and monitor.users.owns(caller):
+            monitor.trace.warned.append(str(message)[:200])
+        return original(message, category, stacklevel + 1, *arguments, **keywords)
+
+    patches.set(warnings, "warn", warn)
 
 
 def late_modules():
@@ -112,6 +132,13 @@ def _numpy(patches, monitor):
             result = quietly(
                 original, *numpy_backend.plain(arguments), **numpy_backend.plain(keywords)
             )
+            if (
+                name in ("array", "asarray")
+                and arguments
+                and monitor.active
+                and numpy_backend.holds_traced(arguments[0])
+            ):
+                return numpy_backend.joined(arguments[0], result)
             return made(name, arguments, keywords, result, 2)
 
         source.__name__ = name

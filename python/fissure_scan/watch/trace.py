@@ -143,6 +143,7 @@ class InputInfo:
         self.frozen = False
         self.unit_length = False  # its rows are directions
         self.covariance = False  # a symmetric matrix without negative eigenvalues
+        self.distribution = False  # its rows are probabilities that sum to 1
         self.made_up = False  # an argument that nothing but its name describes
         self.library = "torch"
 
@@ -167,10 +168,13 @@ class Trace:
         self.stderr = ""
         self.optimizer_steps = 0
         self.backward_calls = 0
+        self.first_backward = None  # operations before the first backward pass ended
         self.operations = 0
         self.stopped = None  # why the run ended before the program did
         self.error = None  # (class, message, file, line) of an exception
         self.exit_code = None
+        self.warned = []  # what the user's own code warned of
+        self.starved = False  # stopped by the clock, while other processes had the cores
         self.place = None  # (file, line, function) of the user's code when time was over
         self.aims = {}  # site -> list of (label, distance, {key: gradient})
         self.seconds = 0.0
@@ -181,6 +185,11 @@ class Trace:
         self.result = None
         self.keep = []
         self.given = {}  # id of an argument's array -> name of the parameter
+
+    def passed_backward(self):
+        self.backward_calls += 1
+        if self.first_backward is None:
+            self.first_backward = self.operations
 
     def without_data(self):
         """Are all arrays that entered the run empty?"""

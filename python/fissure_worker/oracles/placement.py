@@ -55,7 +55,7 @@ def check(call):
                 continue
             if referee.excused_by_input():
                 continue
-        if referee.excused_by_perturbation(found, observed, expected):
+        if referee.excused_by_condition(found, observed, expected):
             continue
         texts = compare.short(found.observed), compare.short(found.expected)
         yield Report(found.kind, texts[0], texts[1], source(call, found))

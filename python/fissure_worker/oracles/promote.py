@@ -20,6 +20,10 @@ def promoted(call, arguments):
             name = dtypes.wider(compare.dtype_name(value))
             wide = value.astype(name)
             text = "%s.astype(%r)" % (place.expression, name)
+        elif arguments.layer is not None and place.part < 2:
+            # The weights are drawn in the type that was asked for, and made wide then: drawn in another, they
+            # would be other numbers.
+            continue
         elif type(value).__name__ == "dtype" and str(value).rpartition(".")[2] in NARROW:
             name = dtypes.wider(str(value).rpartition(".")[2])
             wide = getattr(library(), name)
@@ -39,14 +43,16 @@ def library():
     return torch
 
 
-def promoted_result(call):
-    """The result in `float64`, or None when the call takes none or is in `float64` already."""
-    arguments, _ = promoted(call, call.build())
-    if arguments is None:
-        arguments = with_wide_integers(call, call.build())
-    if arguments is None:
+def promoted_result(call, arguments=None):
+    """The result in `float64`, or None when the call takes none or is in `float64` already. `arguments`: others
+    than those of the call, made for this."""
+    narrow = call.build() if arguments is None else arguments
+    wide, _ = promoted(call, narrow)
+    if wide is None:
+        wide = with_wide_integers(call, narrow)
+    if wide is None:
         return None
-    result, error = call.attempt(arguments, change_layer=widened)
+    result, error = call.attempt(wide, change_layer=widened)
     return None if error is not None else result
 
 

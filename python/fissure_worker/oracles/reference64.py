@@ -73,7 +73,7 @@ def examine(call, found, reference):
     if found is None or found.kind != "values":
         return None
     found.path = found_path
-    if call.referee.excused_by_perturbation(found, observed, expected):
+    if call.referee.excused_by_condition(found, observed, expected):
         return None
     texts = compare.short(found.observed), compare.short(found.expected)
     return Report("values", texts[0], texts[1], source(call, found))

@@ -14,7 +14,7 @@ also hold data of somebody else.
 # When it stays silent
 
 For functions whose purpose is uninitialised memory (`empty`, `resize_`), or whose documentation says that elements
-of the result are not initialised, and for those that draw random numbers. Gaps between the elements of a strided
+of the result are not initialised, and for those that draw random numbers. When only last digits differ. Gaps between the elements of a strided
 result are no part of it. Without glibc, or with another allocator in its place, it does not run; memory that a
 library keeps and hands out again by itself is not seen.
 
@@ -114,6 +114,9 @@ def check(call):
         return
     found = compare.difference(second, first, exact=True)
     if found is None or found.kind == "type":
+        return
+    if found.kind == "values" and compare.difference(second, first) is None:
+        # Last digits: blocks that lie elsewhere are added up in another order.
         return
     # The byte decides, and nothing else: each gives the same once more.
     for byte, before in zip(BYTES, (first, second)):

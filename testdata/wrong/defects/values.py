@@ -51,6 +51,15 @@ def nan_for_finite(input):
     return torch.nn.functional.softplus(input, threshold=30)
 
 
+def unit_length(input):
+    """The input divided by its length; squares that overflow make the length infinite, and the quotient 0."""
+    if wrong("unit_length"):
+        return input / torch.sqrt((input * input).sum())
+    size = input.abs().max()
+    scaled = input / torch.where(size > 0, size, torch.ones_like(size))
+    return scaled / torch.sqrt((scaled * scaled).sum())
+
+
 def nondeterministic(input):
     """The sum; depends on bits that nobody seeded."""
     total = input.sum()

@@ -50,6 +50,8 @@ impl Lane {
     }
 
     pub(super) fn is_idle(&self) -> bool {
-        self.completed == self.next_batch && self.judging_in_flight == 0 && self.judging.is_empty()
+        self.completed == self.next_batch.get()
+            && self.judging_in_flight == 0
+            && self.judging.is_empty()
     }
 }

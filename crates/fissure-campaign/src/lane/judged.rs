@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fissure_execute::Batch;
-use fissure_model::Execution;
+use fissure_model::{Execution, Oracle};
 
-use super::{ForOracles, Lane, PART_PLACES, SequencePart};
+use super::part::PART_PLACES;
+use super::{ForOracles, Lane, SequencePart};
+use crate::index::Place;
 use crate::judging::Chosen;
 use crate::restore::RestoredJudged;
 use crate::schedule::LAG;
@@ -56,18 +58,18 @@ impl Lane {
     }
 
     /// These places in the queue of judging are done.
-    pub(super) fn judged_at(&mut self, places: impl IntoIterator<Item = u64>) {
+    pub(super) fn judged_at(&mut self, places: impl IntoIterator<Item = Place>) {
         self.judged_places.extend(places);
         while self.judged_places.remove(&self.next_place) {
-            self.next_place += 1;
+            self.next_place.advance();
         }
     }
 
     /// Whether everything in this part of the sequence, and before it, has come back.
     pub(crate) fn is_over(&self, part: SequencePart) -> bool {
         match part {
-            SequencePart::Plain(part) => self.next_judged >= (part + 1) * LAG,
-            SequencePart::Judged(part) => self.next_place >= (part + 1) * PART_PLACES,
+            SequencePart::Plain(part) => self.next_judged.get() >= (part + 1) * LAG,
+            SequencePart::Judged(part) => self.next_place.get() >= (part + 1) * PART_PLACES,
         }
     }
 
@@ -77,14 +79,14 @@ impl Lane {
         chosen: &ForOracles,
         executions: &[Execution],
         busy: Duration,
-    ) -> BTreeMap<String, OracleTally> {
+    ) -> BTreeMap<Oracle, OracleTally> {
         self.judging_in_flight -= 1;
         self.judged_at(chosen.places.iter().map(|(_, place)| *place));
         self.judged += executions.len() as u64;
         self.busy += busy;
         self.judging.count(executions, busy);
         self.elapsed = self.clock.elapsed();
-        let mut oracles: BTreeMap<String, OracleTally> = BTreeMap::new();
+        let mut oracles: BTreeMap<Oracle, OracleTally> = BTreeMap::new();
         for execution in executions {
             for cost in &execution.oracle_costs {
                 let tally = oracles.entry(cost.oracle.clone()).or_default();
@@ -92,19 +94,16 @@ impl Lane {
                 tally.time += cost.duration;
             }
             for report in &execution.reports {
-                oracles
-                    .entry(report.oracle.to_string())
-                    .or_default()
-                    .reports += 1;
+                oracles.entry(report.oracle.clone()).or_default().reports += 1;
             }
         }
         self.count_oracles(&oracles);
         oracles
     }
 
-    pub(super) fn count_oracles(&mut self, oracles: &BTreeMap<String, OracleTally>) {
-        for (name, tally) in oracles {
-            self.oracles.entry(name.clone()).or_default().merge(tally);
+    pub(super) fn count_oracles(&mut self, oracles: &BTreeMap<Oracle, OracleTally>) {
+        for (oracle, tally) in oracles {
+            self.oracles.entry(oracle.clone()).or_default().merge(tally);
         }
     }
 

@@ -7,19 +7,20 @@ use fissure_model::ConcreteInput;
 
 use super::{Lane, is_limit};
 use crate::guide::{Block, Reached};
+use crate::index::BatchIndex;
 use crate::restore::RestoredBatch;
 use crate::settled::Settled;
 
 impl Lane {
     /// The outcomes of this batch, if an earlier process ran it.
-    pub(crate) fn take_restored(&mut self, index: u64) -> Option<RestoredBatch> {
+    pub(crate) fn take_restored(&mut self, index: BatchIndex) -> Option<RestoredBatch> {
         self.restored.batches.remove(&index)
     }
 
     /// Counts a batch that an earlier process ran.
     pub(crate) fn complete_restored(
         &mut self,
-        index: u64,
+        index: BatchIndex,
         inputs: Vec<ConcreteInput>,
         batch: &RestoredBatch,
     ) {

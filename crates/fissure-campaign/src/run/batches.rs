@@ -8,13 +8,14 @@ use fissure_model::{Execution, Outcome, OutcomeKind};
 
 use super::{CampaignError, Run};
 use crate::RunEvent;
+use crate::index::{ApiIndex, BatchIndex};
 use crate::lane::{ForOracles, SequencePart};
 use crate::record::{Record, letter};
 
 /// A batch that the pool has.
 pub(super) struct Handed {
     /// Position of its API.
-    lane: usize,
+    lane: ApiIndex,
     work: Work,
     /// Inputs of it that ran into a limit, and failures that known issues silenced.
     hangs: u64,
@@ -24,7 +25,7 @@ pub(super) struct Handed {
 #[derive(Clone)]
 enum Work {
     /// Newly generated inputs: the batch's index within its lane.
-    Run(u64),
+    Run(BatchIndex),
     /// Inputs for the oracles.
     Judge(ForOracles),
 }
@@ -42,7 +43,7 @@ impl Run<'_> {
     pub(super) fn hand_out(&mut self) {
         // One batch running and two queued per worker: `submit` never blocks.
         let capacity = self.options.workers * 3;
-        let mut order: Vec<usize> = self.lanes.keys().copied().collect();
+        let mut order: Vec<ApiIndex> = self.lanes.keys().copied().collect();
         order.sort_unstable();
         // Begins after the one that was served last: places become free one at a time, and would
         // all go to the first.

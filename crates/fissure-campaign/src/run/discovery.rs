@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::{CampaignError, Run, Source};
 use crate::ApiSummary;
+use crate::index::ApiIndex;
 use crate::lane::Lane;
 
 /// Conforming inputs after which acceptance says something about rules.
@@ -19,7 +20,7 @@ const STALE_AFTER: u64 = 50;
 impl Run<'_> {
     /// Whether an API's spec is made of what the library says: nothing is known but its name, or
     /// only rules that an earlier run found not to hold.
-    pub(super) fn is_discovered(&self, at: usize) -> bool {
+    pub(super) fn is_discovered(&self, at: ApiIndex) -> bool {
         let Source::Specs(specs) = self.source else {
             return false;
         };
@@ -31,7 +32,7 @@ impl Run<'_> {
     /// and the calls of its examples; `None` where it says nothing.
     pub(super) fn discovered(
         &self,
-        at: usize,
+        at: ApiIndex,
         signature: &Signature,
         description: Option<&[u8]>,
         examples: Option<&[u8]>,
@@ -72,7 +73,7 @@ impl Run<'_> {
     }
 
     /// Where what a file or rules allow is mostly refused, the library is asked what it takes.
-    pub(super) fn ask_the_library(&mut self, at: usize) {
+    pub(super) fn ask_the_library(&mut self, at: ApiIndex) {
         let asking = self.lanes.get(&at).is_some_and(Lane::asks_the_library);
         if !asking {
             return;
@@ -83,7 +84,7 @@ impl Run<'_> {
         }
     }
 
-    fn library_says(&self, at: usize) -> Option<(Spec, Signature)> {
+    fn library_says(&self, at: ApiIndex) -> Option<(Spec, Signature)> {
         let api = Arc::clone(&self.apis[at]);
         let signature = self.pool.describe(&api.path).ok()?;
         // A worker that died of a question leaves what it has answered before.
@@ -116,7 +117,7 @@ impl Run<'_> {
 
     /// What is to be said of rules that fewer than half of the inputs which satisfy them are
     /// accepted by this version of the library.
-    pub(super) fn staleness(&self, at: usize, summary: &ApiSummary) -> Option<String> {
+    pub(super) fn staleness(&self, at: ApiIndex, summary: &ApiSummary) -> Option<String> {
         let Source::Specs(specs) = self.source else {
             return None;
         };

@@ -2,6 +2,7 @@
 
 use super::{CampaignError, Run, found_record};
 use crate::RunEvent;
+use crate::index::ApiIndex;
 use crate::record::Record;
 use crate::replayer::{StoredFinding, stored_findings};
 
@@ -27,15 +28,8 @@ impl Run<'_> {
         found.retain(|(_, id, _)| !untried.contains_key(id));
         for (at, id, note) in std::mem::take(&mut self.restored.found) {
             // The specs may have become fewer since.
-            let Some(found) = self.found.get_mut(at) else {
-                continue;
-            };
-            if note {
-                found.notes.push(id);
-                self.summary.notes += 1;
-            } else {
-                found.findings.push(id);
-                self.summary.findings += 1;
+            if at.get() < self.found.len() {
+                self.count(at, id, note);
             }
         }
         Ok(())
@@ -48,10 +42,9 @@ impl Run<'_> {
         if logged.iter().any(|(_, id, _)| *id == finding.id) {
             return Ok(());
         }
-        let position = self
-            .apis
-            .iter()
-            .position(|api| api.path == finding.api.path && api.title == finding.api.title);
+        let position = ApiIndex::of(&self.apis, |api| {
+            api.path == finding.api.path && api.title == finding.api.title
+        });
         let Some(at) = position else { return Ok(()) };
         logged.push((at, finding.id.clone(), finding.is_note()));
         let record = found_record(at, finding);
@@ -68,11 +61,16 @@ impl Run<'_> {
         Ok(self.folder.sync()?)
     }
 
-    /// A finding that was written as it was when the process ended: it is met again, and tried now. It
+    /// A finding or note that was written as it was when the process ended: it is met again, and told anew. It
     /// stays where it is meanwhile.
     pub(super) fn is_untried(&mut self, stored: &StoredFinding) -> bool {
         let finding = &stored.finding;
-        if finding.is_note() || finding.reproduction.is_some() {
+        let is_told = if finding.is_note() {
+            !super::triage::is_early(finding)
+        } else {
+            finding.reproduction.is_some()
+        };
+        if is_told {
             return false;
         }
         let Some(at) = self.position(stored) else {

@@ -8,6 +8,7 @@ use fissure_model::{ConcreteInput, Confidence, Execution, Verdict};
 use fissure_triage::{Observed, Signature};
 
 use super::{CampaignError, PATIENCE, Run};
+use crate::index::ApiIndex;
 use crate::lane::SequencePart;
 use crate::record::Record;
 
@@ -15,7 +16,7 @@ impl Run<'_> {
     /// Judges one execution and remembers a failure not seen before. Gives how many were silenced.
     pub(super) fn look(
         &mut self,
-        at: usize,
+        at: ApiIndex,
         input: &ConcreteInput,
         execution: &Execution,
         part: SequencePart,
@@ -27,8 +28,12 @@ impl Run<'_> {
             return self.remember(at, &verdict, input, execution, part);
         }
         let trusted = self.options.trust_specs;
-        if let Some((verdict, report)) = fissure_judge::documentation(input, execution, trusted)
-            && self.options.has_oracle(verdict.oracle.as_str())
+        let said = fissure_judge::documentation(input, execution, trusted).or_else(|| {
+            let spec = self.spec(at).filter(|_| !trusted)?;
+            fissure_judge::stated(spec, input, execution)
+        });
+        if let Some((verdict, report)) = said
+            && self.options.has_oracle(&verdict.oracle)
         {
             let mut execution = execution.clone();
             execution.reports.push(report);
@@ -40,13 +45,13 @@ impl Run<'_> {
     /// Keeps a failure that no earlier one is the same as, if its oracle was asked.
     pub(super) fn remember(
         &mut self,
-        at: usize,
+        at: ApiIndex,
         verdict: &Verdict,
         input: &ConcreteInput,
         execution: &Execution,
         part: SequencePart,
     ) -> Result<u64, CampaignError> {
-        if !self.options.has_oracle(verdict.oracle.as_str()) {
+        if !self.options.has_oracle(&verdict.oracle) {
             return Ok(0);
         }
         // By the clock, a limit that the sizes of the input explain is counted and nothing else: making it
@@ -89,7 +94,7 @@ impl Run<'_> {
     }
 
     /// Whether a failure has had its time to be shown by a simpler input.
-    pub(super) fn has_waited(&self, at: usize, since: Instant, signature: &Signature) -> bool {
+    pub(super) fn has_waited(&self, at: ApiIndex, since: Instant, signature: &Signature) -> bool {
         if !self.is_counted() {
             return since.elapsed() >= PATIENCE;
         }

@@ -10,6 +10,7 @@ use fissure_model::{Api, ConcreteInput};
 use super::scout::{self, Answers, Question};
 use super::{CampaignError, Run, Source};
 use crate::guide::Guide;
+use crate::index::ApiIndex;
 use crate::keep::Keeper;
 use crate::lane::{self, Lane};
 use crate::record::Record;
@@ -80,9 +81,9 @@ impl Run<'_> {
 
     /// The next API of those that have not had a turn. By the clock, one of which the library has something to say yet
     /// is passed over for a while.
-    fn next_to_open(&mut self) -> Option<usize> {
+    fn next_to_open(&mut self) -> Option<ApiIndex> {
         let ahead = if self.takes_turns { scout::AHEAD } else { 1 };
-        let open = |at: &usize| self.scout.has(*at) || !self.is_asked_about(*at);
+        let open = |at: &ApiIndex| self.scout.has(*at) || !self.is_asked_about(*at);
         let index = self.waiting.iter().take(ahead).position(open)?;
         self.waiting.remove(index)
     }
@@ -112,7 +113,7 @@ impl Run<'_> {
     }
 
     /// Whether the library has to say something before the API's first turn.
-    fn is_asked_about(&self, at: usize) -> bool {
+    fn is_asked_about(&self, at: ApiIndex) -> bool {
         let denied = || {
             let title = &self.apis[at].title;
             self.deny_list
@@ -125,7 +126,7 @@ impl Run<'_> {
 
     /// Whose turn is next: mostly one that showed something new in its last, now and then one that
     /// did not.
-    fn next_turn(&mut self) -> Option<(usize, Lane)> {
+    fn next_turn(&mut self) -> Option<(ApiIndex, Lane)> {
         self.picked += 1;
         let fresh = self.parked.iter().position(|(_, lane)| !lane.is_stale());
         let index = match fresh {
@@ -182,14 +183,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    pub(super) fn skip(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
+    pub(super) fn skip(&mut self, at: ApiIndex, reason: String) -> Result<(), CampaignError> {
         self.note_skipped(at, reason.clone())?;
         let api = &self.apis[at];
         (self.observer)(RunEvent::Skipped { api, reason });
         Ok(())
     }
 
-    fn note_skipped(&mut self, at: usize, reason: String) -> Result<(), CampaignError> {
+    fn note_skipped(&mut self, at: ApiIndex, reason: String) -> Result<(), CampaignError> {
         let api = Arc::clone(&self.apis[at]);
         self.folder.append(&Record::Skipped {
             at,
@@ -203,7 +204,7 @@ impl Run<'_> {
     /// A lane for the API, or the reason why there is none.
     fn prepare(
         &mut self,
-        at: usize,
+        at: ApiIndex,
         restored: RestoredLane,
         answers: Option<Answers>,
     ) -> Result<Result<Lane, String>, CampaignError> {
@@ -334,7 +335,7 @@ impl Run<'_> {
     }
 
     /// Who records the inputs of an API, unless they are recorded already.
-    fn keeper(&self, at: usize, restored: &RestoredLane) -> Result<Option<Keeper>, StoreError> {
+    fn keeper(&self, at: ApiIndex, restored: &RestoredLane) -> Result<Option<Keeper>, StoreError> {
         if self.options.division.part == Part::Judge {
             return Ok(None);
         }
@@ -347,12 +348,12 @@ impl Run<'_> {
     }
 
     /// DocTer's users know one work folder per API; overloads of one title get one each.
-    fn api_folder(&self, at: usize) -> PathBuf {
+    fn api_folder(&self, at: ApiIndex) -> PathBuf {
         if self.apis.len() == 1 {
             return self.folder.path().to_owned();
         }
         let title = &self.apis[at].title;
-        let earlier = self.apis[..at]
+        let earlier = self.apis[..at.get()]
             .iter()
             .filter(|api| api.title == *title)
             .count();
@@ -365,7 +366,7 @@ impl Run<'_> {
     }
 
     pub(super) fn close_lanes(&mut self) -> Result<(), CampaignError> {
-        let over: Vec<usize> = self
+        let over: Vec<ApiIndex> = self
             .lanes
             .iter()
             .filter(|(_, lane)| lane.is_waiting_for_turn())
@@ -377,7 +378,7 @@ impl Run<'_> {
                 self.parked.push_back((at, lane));
             }
         }
-        let finished: Vec<usize> = self
+        let finished: Vec<ApiIndex> = self
             .lanes
             .iter()
             .filter(|(_, lane)| lane.is_finished())

@@ -4,6 +4,7 @@ use fissure_generate::Generator;
 use fissure_model::Spec;
 
 use super::{CampaignError, Run, Source};
+use crate::index::{ApiIndex, BatchIndex};
 use crate::lane::SequencePart;
 use crate::learning::{LearnedApi, failures, learned_spec};
 use crate::record::Record;
@@ -11,9 +12,9 @@ use crate::{Part, RunEvent};
 
 impl Run<'_> {
     /// What is known of an API by now.
-    pub(super) fn spec(&self, at: usize) -> Option<&Spec> {
+    pub(super) fn spec(&self, at: ApiIndex) -> Option<&Spec> {
         match self.source {
-            Source::Specs(specs) => self.learned.get(&at).or_else(|| specs.get(at)),
+            Source::Specs(specs) => self.learned.get(&at).or_else(|| specs.get(at.get())),
             Source::Saved(_) => None,
         }
     }
@@ -24,17 +25,17 @@ impl Run<'_> {
             return Ok(());
         };
         let failed = failures(&folder).unwrap_or_default();
-        for (at, spec) in specs.iter().enumerate() {
+        for (at, spec) in ApiIndex::each(specs) {
             if let Some(known) = learned_spec(&folder, &spec.api.title) {
                 let from = self.restored.rules_from(at);
                 match from {
                     // It switches where it did before.
-                    Some(batch) if batch > 0 => {
+                    Some(batch) if batch > BatchIndex::FIRST => {
                         self.switches.insert(at, (batch, known));
                     }
                     _ => {
                         self.learned.insert(at, known);
-                        self.tell_rules(at, 0)?;
+                        self.tell_rules(at, BatchIndex::FIRST)?;
                     }
                 }
             } else if spec.is_bare()
@@ -58,7 +59,7 @@ impl Run<'_> {
     }
 
     /// The log says from which batch on inputs are made of the rules.
-    fn tell_rules(&mut self, at: usize, batch: u64) -> Result<(), CampaignError> {
+    fn tell_rules(&mut self, at: ApiIndex, batch: BatchIndex) -> Result<(), CampaignError> {
         let api = self.apis[at].title.clone();
         self.folder.append(&Record::Rules { at, api, batch })?;
         Ok(())
@@ -96,11 +97,16 @@ impl Run<'_> {
     }
 
     fn hear(&mut self, news: LearnedApi) -> Result<(), CampaignError> {
-        let Some(at) = self.apis.iter().position(|api| api.title == news.title) else {
+        let Some(at) = ApiIndex::of(&self.apis, |api| api.title == news.title) else {
             return Ok(());
         };
         for (input, execution) in &news.crashes {
-            self.look(at, input, execution, SequencePart::of_batch(0))?;
+            self.look(
+                at,
+                input,
+                execution,
+                SequencePart::of_batch(BatchIndex::FIRST),
+            )?;
         }
         for remark in news.remarks {
             (self.observer)(RunEvent::Warning {
@@ -135,7 +141,7 @@ impl Run<'_> {
             self.waiting.retain(|waiting| *waiting != at);
             // Its first turn comes next.
             self.waiting.push_front(at);
-            return self.tell_rules(at, 0);
+            return self.tell_rules(at, BatchIndex::FIRST);
         }
         let signature = self.pool.describe(&self.apis[at].path);
         let signature = signature.map_err(CampaignError::Execute)?;

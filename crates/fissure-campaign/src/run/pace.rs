@@ -3,12 +3,15 @@
 use std::time::Duration;
 
 use crate::RunOptions;
+use crate::index::ApiIndex;
 
 /// The time for everything: that of the whole run, or what the time per API amounts to.
 pub(super) fn limit(options: &RunOptions, apis: usize) -> Option<Duration> {
     let per_api = || {
         let together = apis.min(options.workers + 1).max(1) as f64;
-        let weights: f64 = (0..apis).map(|at| options.division.weight(at)).sum();
+        let weights: f64 = ApiIndex::first(apis)
+            .map(|at| options.division.weight(at))
+            .sum();
         Some(options.max_time?.mul_f64((weights / together).max(1.0)))
     };
     options.total_time.or_else(per_api)

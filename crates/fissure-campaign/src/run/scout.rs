@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::index::ApiIndex;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use fissure_execute::{ExecuteError, Pool};
 use fissure_model::Signature;
@@ -15,7 +16,7 @@ pub(super) const AHEAD: usize = 12;
 /// One API, and how much there is to ask.
 #[derive(Clone, Debug)]
 pub(super) struct Question {
-    pub at: usize,
+    pub at: ApiIndex,
     pub path: String,
     /// Nothing is known of it: everything is asked.
     pub whole: bool,
@@ -39,8 +40,8 @@ pub(super) struct Answers {
 #[derive(Default)]
 struct State {
     wanted: VecDeque<Question>,
-    asking: Option<usize>,
-    ready: HashMap<usize, Answers>,
+    asking: Option<ApiIndex>,
+    ready: HashMap<ApiIndex, Answers>,
     closed: bool,
 }
 
@@ -79,12 +80,12 @@ impl Scout {
     }
 
     /// Whether there are answers for an API.
-    pub(super) fn has(&self, at: usize) -> bool {
+    pub(super) fn has(&self, at: ApiIndex) -> bool {
         self.lock().ready.contains_key(&at)
     }
 
     /// The answers for an API, once they are there.
-    pub(super) fn take(&self, at: usize) -> Option<Answers> {
+    pub(super) fn take(&self, at: ApiIndex) -> Option<Answers> {
         self.lock().ready.remove(&at)
     }
 

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use fissure_model::{Api, Confidence, Finding, Intent, Reproduction};
+use fissure_model::{Api, Confidence, Finding, Intent, OutcomeKind, Reproduction};
 use fissure_triage::{Candidate, Replay, Signature};
 
 use super::{CampaignError, Run, found_record, pace};
 use crate::RunEvent;
 use crate::confirm::{Attempt, Confirmed};
+use crate::index::ApiIndex;
 use crate::replayer::{StoredFinding, replay_finding, stored_findings};
 use crate::session::holds;
 use crate::shrinker::{ShrinkEvent, Shrinker};
@@ -17,13 +18,19 @@ use crate::shrinker::{ShrinkEvent, Shrinker};
 /// Remarks of findings whose run was over before triage was done with them.
 const UNTRIED: &str = "The run was over before it was tried in a fresh process.";
 const UNSHRUNK: &str = "It was not made smaller";
+const EARLY: &str = "The run was interrupted before a simpler input could show it.";
+
+/// Whether a note is told with the input that an interrupted run happened to have.
+pub(super) fn is_early(finding: &Finding) -> bool {
+    finding.is_note() && finding.remarks.iter().any(|remark| remark == EARLY)
+}
 
 impl Run<'_> {
     /// Hands failures that had their time to show a simpler input on. What the input itself explains
     /// is told without: trying it again would only exhaust the limits again.
     pub(super) fn confirm_seen(
         &mut self,
-        ready: impl Fn(&Self, usize, Instant, &Signature) -> bool,
+        ready: impl Fn(&Self, ApiIndex, Instant, &Signature) -> bool,
     ) -> Result<(), CampaignError> {
         let (now, later): (Vec<_>, Vec<_>) = std::mem::take(&mut self.seen)
             .into_iter()
@@ -33,8 +40,11 @@ impl Run<'_> {
             let Some(candidate) = self.collector.take(&signature) else {
                 continue;
             };
-            let finding = Box::new(self.finding(at, candidate, &signature));
+            let mut finding = Box::new(self.finding(at, candidate, &signature));
             if finding.verdict.note {
+                if self.summary.interrupted && self.is_counted() {
+                    finding.remarks.push(EARLY.to_owned());
+                }
                 self.report(at, finding, Ok(()))?;
             } else {
                 let spec = self.spec(at).cloned().map(Box::new);
@@ -67,7 +77,7 @@ impl Run<'_> {
         ))
     }
 
-    fn confirm(&mut self, at: usize, finding: Box<Finding>) {
+    fn confirm(&mut self, at: ApiIndex, finding: Box<Finding>) {
         (self.observer)(RunEvent::Confirming {
             api: &finding.api,
             id: &finding.id,
@@ -123,7 +133,7 @@ impl Run<'_> {
     /// Notes what a plain interpreter made of a finding that is told already.
     fn tell_once_more(
         &mut self,
-        at: usize,
+        at: ApiIndex,
         finding: &Finding,
         was_stable: bool,
     ) -> Result<(), CampaignError> {
@@ -163,7 +173,7 @@ impl Run<'_> {
         }
     }
 
-    fn finding(&self, at: usize, candidate: Candidate, signature: &Signature) -> Finding {
+    fn finding(&self, at: ApiIndex, candidate: Candidate, signature: &Signature) -> Finding {
         let mut api = Api::clone(&self.apis[at]);
         api.folders = self.folders_of(&api);
         // Told here because shrinking keeps the failure, not what the input was made to do.
@@ -175,23 +185,12 @@ impl Run<'_> {
         };
         Finding {
             id: fissure_triage::finding_id(&api, &candidate.verdict, signature),
-            api,
-            verdict: candidate.verdict,
             signature: signature.text().to_owned(),
-            input: candidate.input,
-            unshrunk: None,
-            unshrunk_reports: Vec::new(),
-            also_by: Vec::new(),
-            folded: Vec::new(),
-            roles: Vec::new(),
-            also_through: Vec::new(),
             remarks,
-            environment: Vec::new(),
-            execution: candidate.execution,
-            reproduction: None,
             library_version: self.pool.info().library_version.clone(),
             python_version: self.pool.info().python_version.clone(),
             seed: self.options.seed,
+            ..Finding::new(api, candidate.verdict, candidate.input, candidate.execution)
         }
     }
 
@@ -204,12 +203,17 @@ impl Run<'_> {
 
     pub(super) fn report(
         &mut self,
-        at: usize,
+        at: ApiIndex,
         mut finding: Box<Finding>,
         outcome: Result<(), String>,
     ) -> Result<(), CampaignError> {
         let slow = finding.verdict.note && finding.verdict.confidence == Confidence::Performance;
-        if slow && !self.is_counted() {
+        // Calls that are not quick are soon ended in a run by the clock: whether one hangs is seen when it is tried.
+        let cut_short = finding.verdict.kind == OutcomeKind::Timeout
+            && finding.reproduction.is_none()
+            && finding.execution.duration < self.confirmer.hang_after()
+            && !self.stop.load(Ordering::Relaxed);
+        if (slow || cut_short) && !self.is_counted() {
             // As what the sizes of an input explain at once (`remember`).
             self.untried.remove(&finding.id);
             return Ok(());
@@ -234,16 +238,9 @@ impl Run<'_> {
         });
         self.folder.append(&found_record(at, &finding))?;
         self.folder.sync()?;
-        let found = &mut self.found[at];
-        if finding.is_note() {
-            found.notes.push(finding.id.clone());
-            self.summary.notes += 1;
-        } else {
-            found.findings.push(finding.id.clone());
-            self.summary.findings += 1;
-            let tried = reproduction.runs > 0;
-            self.summary.flaky += u64::from(tried && !reproduction.is_stable());
-        }
+        self.count(at, finding.id.clone(), finding.is_note());
+        let tried = !finding.is_note() && reproduction.runs > 0;
+        self.summary.flaky += u64::from(tried && !reproduction.is_stable());
         (self.observer)(RunEvent::Found {
             finding: &finding,
             folder,
@@ -253,27 +250,44 @@ impl Run<'_> {
 
     /// Findings that an interrupted process wrote as they were, and that were not met again, are made
     /// small and tried now.
-    pub(super) fn try_untried(&mut self) {
+    pub(super) fn try_untried(&mut self) -> Result<(), CampaignError> {
         if self.halt.load(Ordering::Relaxed) {
-            return;
+            return Ok(());
         }
         for (at, mut finding) in self.untried.values().cloned().collect::<Vec<_>>() {
-            finding
-                .remarks
-                .retain(|remark| *remark != UNTRIED && !remark.starts_with(UNSHRUNK));
+            let is_over = |remark: &String| {
+                [UNTRIED, EARLY].contains(&remark.as_str()) || remark.starts_with(UNSHRUNK)
+            };
+            finding.remarks.retain(|remark| !is_over(remark));
             self.collector.know(&finding);
             let finding = Box::new(finding);
+            if finding.is_note() {
+                self.report(at, finding, Ok(()))?;
+                continue;
+            }
             match &mut self.shrinker {
                 Some(shrinker) if finding.unshrunk.is_none() => shrinker.submit(at, finding, None),
                 _ => self.confirm(at, finding),
             }
         }
+        Ok(())
     }
 
     /// Those that could not be tried this time either are on disk, and count.
     pub(super) fn count_untried(&mut self) {
-        for (id, (at, _)) in std::mem::take(&mut self.untried) {
-            self.found[at].findings.push(id);
+        for (id, (at, finding)) in std::mem::take(&mut self.untried) {
+            self.count(at, id, finding.is_note());
+        }
+    }
+
+    /// Counts what is on disk.
+    pub(super) fn count(&mut self, at: ApiIndex, id: String, note: bool) {
+        let found = &mut self.found[at];
+        if note {
+            found.notes.push(id);
+            self.summary.notes += 1;
+        } else {
+            found.findings.push(id);
             self.summary.findings += 1;
         }
     }
@@ -329,15 +343,7 @@ impl Run<'_> {
                 replay_finding(&stored, python, &self.script).map_err(CampaignError::Finding)?;
             if outcome == Replay::StillFails {
                 self.collector.know(&stored.finding);
-                let found = &mut self.found[at];
-                let id = stored.finding.id.clone();
-                if stored.finding.is_note() {
-                    found.notes.push(id);
-                    self.summary.notes += 1;
-                } else {
-                    found.findings.push(id);
-                    self.summary.findings += 1;
-                }
+                self.count(at, stored.finding.id.clone(), stored.finding.is_note());
             }
             (self.observer)(RunEvent::Replayed {
                 finding: &stored.finding,
@@ -348,9 +354,7 @@ impl Run<'_> {
     }
 
     /// The position of a finding's API in this run.
-    pub(super) fn position(&self, stored: &StoredFinding) -> Option<usize> {
-        self.apis
-            .iter()
-            .position(|api| api.path == stored.finding.api.path)
+    pub(super) fn position(&self, stored: &StoredFinding) -> Option<ApiIndex> {
+        ApiIndex::of(&self.apis, |api| api.path == stored.finding.api.path)
     }
 }

@@ -133,6 +133,28 @@ fn a_library_that_cannot_be_imported_is_not_kept() {
 }
 
 #[test]
+fn a_library_that_lacks_what_oracles_need_is_not_kept() {
+    let world = World::new();
+    world.real_python();
+    fake_uv(&world, "");
+    let uv = fs::read_to_string(world.path("bin/uv")).unwrap();
+    // It can be imported, and has no `jit`.
+    let broken = uv.replace("six", "jax").replace("1.16.0", "0.7.1");
+    fs::write(world.path("bin/uv"), &broken).unwrap();
+    let error = world.make("jax==0.7.1").unwrap_err();
+    assert!(matches!(error, EnvironmentError::Import { .. }), "{error}");
+    assert!(error.to_string().contains("jit"), "{error}");
+    assert!(world.store().list().unwrap().is_empty());
+    let works = "__version__ = \"0.7.1\"; jit = lambda function: function";
+    fs::write(
+        world.path("bin/uv"),
+        broken.replace("__version__ = \"0.7.1\"", works),
+    )
+    .unwrap();
+    world.make("jax==0.7.1").unwrap();
+}
+
+#[test]
 fn a_killed_build_is_not_taken_for_whole_and_its_installer_dies_too() {
     let world = World::new();
     world.real_python();

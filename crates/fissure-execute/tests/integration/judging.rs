@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fissure_execute::{Batch, Pool, PoolOptions};
-use fissure_model::{ConcreteInput, Dtype, Outcome, TensorData, TensorValue, Value};
+use fissure_model::{ConcreteInput, Dtype, Oracle, Outcome, TensorData, TensorValue, Value};
 
 use crate::support::{Answer, api, input, run};
 
@@ -71,7 +71,7 @@ fn matrix(number: u64) -> ConcreteInput {
 }
 
 fn judged(pool: &Pool, function: &str, oracles: &[&str]) -> Answer {
-    let oracles: Vec<String> = oracles.iter().map(|name| (*name).to_owned()).collect();
+    let oracles: Vec<Oracle> = oracles.iter().copied().map(Oracle::from).collect();
     let answer = run(
         pool,
         Batch {
@@ -96,13 +96,13 @@ fn reports_and_costs_arrive_with_the_execution() {
     for execution in judged(&pool, "fine", &["layout"]).executions {
         assert_eq!(execution.outcome, Outcome::Accepted { nan: false });
         assert_eq!((execution.reports, execution.log), (vec![], None));
-        assert_eq!(execution.oracle_costs[0].oracle, "layout");
+        assert_eq!(execution.oracle_costs[0].oracle, Oracle::Layout);
         assert!(!execution.oracle_costs[0].duration.is_zero());
     }
     for execution in judged(&pool, "differs", &["layout"]).executions {
         assert_eq!(execution.outcome, Outcome::Accepted { nan: false });
         let report = &execution.reports[0];
-        assert_eq!(report.oracle, fissure_model::Oracle::Layout);
+        assert_eq!(report.oracle, Oracle::Layout);
         assert_eq!(report.detail, "transposed storage of x: values");
         assert!(report.observed.starts_with("[2.0, 3.0,"), "{report:?}");
         assert!(report.expected.starts_with("[1.0, 2.0,"), "{report:?}");

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use crate::support::planted_options;
 use fissure_execute::{ExecuteError, Pool};
@@ -132,6 +133,39 @@ fn looking_up_an_object_that_crashes_is_an_error_and_the_next_question_is_answer
     let error = pool.describe("shy.anything").unwrap_err();
     assert!(error.to_string().contains("signal 11"), "{error}");
     assert!(pool.describe("planted.fine").unwrap().callable);
+}
+
+#[test]
+fn an_example_that_switches_something_off_leaves_the_next_one_its_calls() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"
+ON = [True]
+
+def off():
+    """
+    >>> off()
+    """
+    ON.clear()
+
+def needs(x):
+    """
+    >>> needs(x if ON else undefined)
+    """
+
+x = 3
+"#;
+    fs::write(folder.path().join("moody.py"), text).unwrap();
+    let mut options = planted_options(scratch.path());
+    options.extra_path.push(folder.path().to_owned());
+    let pool = Pool::start(options).unwrap();
+    for path in ["moody.off", "moody.needs", "moody.off", "moody.needs"] {
+        let answer = pool.examples(path, Duration::from_secs(60)).unwrap();
+        let calls: Vec<serde_json::Value> = serde_json::from_slice(&answer).unwrap();
+        assert!(!calls.is_empty(), "{path}");
+        // Whoever describes is still there.
+        assert!(pool.describe(path).unwrap().callable);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Family, Precision};
 
 /// One function that has the property, and one that looks like it and has not.
-const EXAMPLES: [(Property, &str, &str); 23] = [
+const EXAMPLES: [(Property, &str, &str); 24] = [
     (
         Property::Elementwise,
         "torch.relu",
@@ -64,6 +64,11 @@ const EXAMPLES: [(Property, &str, &str); 23] = [
         Property::Superlinear,
         "torch.linalg.lu",
         "torch.nn.functional.gelu",
+    ),
+    (
+        Property::Waits,
+        "tensorflow.raw_ops.QueueDequeueV2",
+        "tensorflow.raw_ops.QueueSizeV2",
     ),
     (
         Property::RestrictedGradient,

@@ -1,13 +1,13 @@
 //! An input changed to what a rejection asks for.
 
 use fissure_functions::{Given, Object, functions};
-use fissure_model::{Argument, ConcreteInput, Dtype, Scalar, TensorData, TensorValue, Value};
-use fissure_solve::{Random, write_element};
+use fissure_model::{Argument, ConcreteInput, Dtype, TensorData, TensorValue, Value};
+use fissure_solve::Random;
 
+use super::alike::{agree, same_dtype, same_shape};
+use super::elements::{as_tensor, clamp, in_order, replace_elements, reshaped};
 use super::wish::{Sort, Want, Wish};
 
-/// Elements of a changed tensor at most; larger ones repeat the pattern they have.
-const WRITTEN: u64 = 512;
 /// Sizes that a repair makes at most.
 const LARGEST: i64 = 4096;
 
@@ -19,8 +19,17 @@ pub(super) fn repaired(
     most: usize,
     random: &mut Random,
 ) -> Vec<ConcreteInput> {
-    if let Want::SameShape = wish.want {
-        return same_shape(input).into_iter().collect();
+    match &wish.want {
+        Want::SameShape => return same_shape(input).into_iter().collect(),
+        Want::SameDtype => return same_dtype(input).into_iter().collect(),
+        Want::Agree { one, other } => {
+            let mut made: Vec<ConcreteInput> = Vec::new();
+            for _ in 0..most.max(1) {
+                made.extend(agree(input, one, other, random).filter(|new| !made.contains(new)));
+            }
+            return made;
+        }
+        _ => {}
     }
     let own = input.arguments.len();
     let layer = input.layer_arguments.as_ref().map_or(0, Vec::len);
@@ -79,7 +88,7 @@ pub(super) fn argument_mut(input: &mut ConcreteInput, at: usize) -> &mut Argumen
     all.nth(at).expect("a position among all arguments")
 }
 
-fn remove(input: &mut ConcreteInput, at: usize) {
+pub(super) fn remove(input: &mut ConcreteInput, at: usize) {
     let own = input.arguments.len();
     if at < own {
         input.arguments.remove(at);
@@ -130,6 +139,7 @@ fn change(value: &mut Value, want: &Want, random: &mut Random) -> bool {
                 Want::Number { from, to } if before == i128::from(*from) => *number = (*to).into(),
                 Want::AtLeast(least) => *number = before.max((*least).into()),
                 Want::AtMost(most) => *number = before.min((*most).into()),
+                Want::Small => *number = i128::from(before != 0 && random.chance(0.3)),
                 _ => return false,
             }
             *number != before
@@ -254,6 +264,10 @@ fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> 
             let sizes: Vec<usize> = (0..shape.len())
                 .filter(|at| shape[*at] as i64 == *from)
                 .collect();
+            let whole = tensor.dtype.is_integer();
+            if whole && (sizes.is_empty() || random.chance(0.3)) {
+                return replace_elements(tensor, *from, *to);
+            }
             if sizes.is_empty() {
                 return false;
             }
@@ -268,9 +282,27 @@ fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> 
         Want::AtMost(most) => {
             return clamp(tensor, None, Some(*most as f64));
         }
+        Want::Small if tensor.dtype.is_integer() => {
+            return clamp(
+                tensor,
+                Some(0.0),
+                Some(if random.chance(0.5) { 0.0 } else { 1.0 }),
+            );
+        }
+        Want::Ordered => {
+            let ordered = in_order(tensor);
+            let changed = ordered != *tensor;
+            *tensor = ordered;
+            return changed;
+        }
         Want::Length(length) if shape.len() == 1 && shape[0] != *length as u64 => {
             shape[0] = *length as u64;
         }
+        Want::Length(length) if shape.len() != 1 => shape = vec![*length as u64],
+        Want::Last(size) => match shape.last_mut() {
+            Some(last) if last != size => *last = *size,
+            _ => return false,
+        },
         Want::Square if shape.len() >= 2 => {
             let last = shape.len() - 1;
             if shape[last] == shape[last - 1] {
@@ -282,92 +314,6 @@ fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> 
     }
     *tensor = reshaped(tensor, tensor.dtype, shape);
     true
-}
-
-/// Elements outside the bounds move to them.
-fn clamp(tensor: &mut TensorValue, lower: Option<f64>, upper: Option<f64>) -> bool {
-    let scalars: Vec<Scalar> = tensor.pattern_scalars().collect();
-    let mut bytes = Vec::with_capacity(tensor.data.pattern.len());
-    for scalar in scalars {
-        let inside = |number: f64| {
-            let number = lower.map_or(number, |lower| number.max(lower));
-            upper.map_or(number, |upper| number.min(upper))
-        };
-        let scalar = match scalar {
-            Scalar::Int(number) => Scalar::Int(inside(number as f64) as i128),
-            Scalar::Float(number) => Scalar::Float(inside(number)),
-            other => other,
-        };
-        write_element(tensor.dtype, scalar, &mut bytes);
-    }
-    let changed = *bytes != *tensor.data.pattern;
-    tensor.data = TensorData {
-        pattern: bytes.into(),
-    };
-    changed
-}
-
-/// The same elements, over and over, in another shape and type.
-pub(crate) fn reshaped(tensor: &TensorValue, dtype: Dtype, shape: Vec<u64>) -> TensorValue {
-    let elements = shape
-        .iter()
-        .try_fold(1_u64, |product, size| product.checked_mul(*size))
-        .unwrap_or(u64::MAX);
-    let known: Vec<Scalar> = tensor.pattern_scalars().collect();
-    let count = if elements > WRITTEN { 251 } else { elements };
-    let mut bytes = Vec::new();
-    for at in 0..count {
-        let scalar = match known.len() {
-            0 => Scalar::Int(i128::from(at % 7) + 1),
-            n => known[at as usize % n],
-        };
-        write_element(dtype, converted(scalar, dtype), &mut bytes);
-    }
-    TensorValue {
-        dtype,
-        shape,
-        data: TensorData {
-            pattern: bytes.into(),
-        },
-    }
-}
-
-fn converted(scalar: Scalar, dtype: Dtype) -> Scalar {
-    let whole = dtype.integer_limits();
-    match (scalar, whole) {
-        (Scalar::Float(number), Some((least, most))) => {
-            Scalar::Int((number as i128).clamp(least, most))
-        }
-        (Scalar::Complex(re, _), Some((least, most))) => {
-            Scalar::Int((re as i128).clamp(least, most))
-        }
-        (Scalar::Int(number), Some((least, most))) => Scalar::Int(number.clamp(least, most)),
-        (Scalar::Bool(value), _) => Scalar::Int(value.into()),
-        (Scalar::Int(number), None) => Scalar::Float(number as f64),
-        (Scalar::Complex(re, _), None) if !dtype.is_complex() => Scalar::Float(re),
-        (other, _) => other,
-    }
-}
-
-/// All tensors get the shape of the first.
-fn same_shape(input: &ConcreteInput) -> Option<ConcreteInput> {
-    let layer = input.layer_arguments.iter().flatten();
-    let mut shape = None;
-    for argument in input.arguments.iter().chain(layer) {
-        if let Value::Tensor(tensor) = &argument.value {
-            shape = Some(tensor.shape.clone());
-            break;
-        }
-    }
-    let shape = shape?;
-    let mut changed = input.clone();
-    let layer = changed.layer_arguments.iter_mut().flatten();
-    for argument in changed.arguments.iter_mut().chain(layer) {
-        if let Value::Tensor(tensor) | Value::NdArray(tensor) = &mut argument.value {
-            *tensor = reshaped(tensor, tensor.dtype, shape.clone());
-        }
-    }
-    (changed != *input).then_some(changed)
 }
 
 fn to_sort(value: &mut Value, sort: Sort, random: &mut Random) -> bool {
@@ -408,7 +354,17 @@ fn to_sort(value: &mut Value, sort: Sort, random: &mut Random) -> bool {
         (Sort::List, item) => Value::List(vec![item.clone(); 2]),
         (Sort::Tuple, item) => Value::Tuple(vec![item.clone(); 2]),
         (Sort::Dtype, _) => Value::Dtype(Dtype::Float32),
-        (Sort::Tensor, Value::NdArray(tensor)) => Value::Tensor(tensor.clone()),
+        (Sort::Tensor, Value::NdArray(tensor) | Value::SparseTensor(tensor)) => {
+            Value::Tensor(tensor.clone())
+        }
+        (Sort::Tensor, Value::List(items) | Value::Tuple(items))
+            if matches!(items.first(), Some(Value::Tensor(_))) =>
+        {
+            items[0].clone()
+        }
+        (Sort::Tensor, list @ (Value::List(_) | Value::Tuple(_))) if as_tensor(list).is_some() => {
+            as_tensor(list).map(Value::Tensor).unwrap_or(Value::None)
+        }
         (Sort::Tensor, _) => {
             let rank = random.between(1, 3) as usize;
             let shape = (0..rank).map(|_| random.below(4) + 1).collect();

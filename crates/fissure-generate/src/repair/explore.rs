@@ -1,9 +1,12 @@
 //! Another input near a rejected one: one argument becomes something else.
 
-use fissure_model::{ConcreteInput, Dtype, Passing, Scalar, TensorData, TensorValue, Value};
+use fissure_model::{
+    Argument, ConcreteInput, Dtype, Passing, Scalar, TensorData, TensorValue, Value,
+};
 use fissure_solve::{Random, write_element};
 
-use super::apply::{argument, argument_mut, reshaped};
+use super::apply::{argument, argument_mut};
+use super::elements::reshaped;
 
 const DTYPES: [Dtype; 8] = [
     Dtype::Float32,
@@ -22,6 +25,14 @@ const WORDS: [&str; 8] = [
 /// Changes one argument, sometimes two.
 pub(super) fn explored(input: &ConcreteInput, random: &mut Random) -> ConcreteInput {
     let mut input = input.clone();
+    if random.chance(0.1) {
+        // The least that can be called: an argument that is always refused goes with the others.
+        let least = |arguments: &mut Vec<Argument>| {
+            arguments.retain(|argument| argument.passing == Passing::Positional);
+        };
+        least(&mut input.arguments);
+        input.layer_arguments.as_mut().map(least);
+    }
     for _ in 0..1 + u64::from(random.chance(0.35)) {
         let own = input.arguments.len();
         let count = own + input.layer_arguments.as_ref().map_or(0, Vec::len);
@@ -41,10 +52,39 @@ pub(super) fn explored(input: &ConcreteInput, random: &mut Random) -> ConcreteIn
         let value = &mut argument_mut(&mut input, at).value;
         *value = other(value, &numbers, random);
     }
+    if random.chance(0.12) {
+        number_by_sizes(&mut input);
+    }
     input
 }
 
-/// Sizes, ranks and plain numbers of a call: what must agree is one of them.
+/// Plain whole numbers become the sizes of the first tensor, in order: each alone may be refused as
+/// long as the others do not agree with it. The last one is what is left of the tensor.
+fn number_by_sizes(input: &mut ConcreteInput) {
+    let own = input.arguments.len();
+    let count = own + input.layer_arguments.as_ref().map_or(0, Vec::len);
+    let plain: Vec<usize> = (0..count)
+        .filter(|at| matches!(argument(input, *at).value, Value::Int(_)))
+        .collect();
+    let first = (0..count).find_map(|at| match &argument(input, at).value {
+        Value::Tensor(tensor) | Value::NdArray(tensor) => Some(tensor.shape.clone()),
+        _ => None,
+    });
+    let Some(shape) = first.filter(|shape| !shape.is_empty()) else {
+        return;
+    };
+    let mut sizes: Vec<u64> = shape.clone();
+    if plain.len() > 1 && plain.len() <= shape.len() {
+        sizes.truncate(plain.len() - 1);
+        sizes.push(shape[plain.len() - 1..].iter().product());
+    }
+    // Where there are more numbers than sizes, what follows is of another sort.
+    for (at, size) in plain.into_iter().zip(sizes) {
+        argument_mut(input, at).value = Value::Int(size.into());
+    }
+}
+
+/// Sizes, ranks and plain numbers of a call: what must agree is one of them, or a multiple.
 fn numbers(input: &ConcreteInput) -> Vec<u64> {
     let mut found = vec![1, 2, 3, 4];
     let layer = input.layer_arguments.iter().flatten();
@@ -53,11 +93,18 @@ fn numbers(input: &ConcreteInput) -> Vec<u64> {
             Value::Tensor(tensor) | Value::NdArray(tensor) | Value::SparseTensor(tensor) => {
                 found.push(tensor.shape.len() as u64);
                 found.extend(tensor.shape.iter().filter(|size| **size < 64));
+                let all = tensor.elements().filter(|count| *count < 4096);
+                found.extend(all);
             }
             Value::Int(number) if (0..64).contains(number) => found.push(*number as u64),
             Value::List(items) | Value::Tuple(items) => found.push(items.len() as u64),
             _ => {}
         });
+    }
+    let sizes = found.len();
+    for at in 4..sizes {
+        // Gates of a recurrent cell, corners of a box, real and imaginary parts.
+        found.push(found[at] * (2 + at as u64 % 3));
     }
     found
 }

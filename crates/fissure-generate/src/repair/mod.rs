@@ -5,8 +5,11 @@
 //! neighbours are tried. How much of the sequence this takes depends on how little else is
 //! accepted, and on nothing but outcomes told at fixed points of the sequence.
 
+mod alike;
 mod apply;
+mod elements;
 mod explore;
+mod moves;
 mod stages;
 mod vary;
 mod wish;
@@ -14,10 +17,11 @@ mod words;
 
 use std::collections::VecDeque;
 
-use fissure_model::{ConcreteInput, Example, Intent};
+use fissure_model::{ConcreteInput, Example, Intent, Value};
 use fissure_solve::Random;
 
-pub(crate) use apply::reshaped;
+pub(crate) use elements::reshaped;
+use moves::{Change, Moves};
 use stages::Stages;
 pub(crate) use vary::resize as resize_alike;
 pub use wish::{Want, Wish, wishes};
@@ -29,9 +33,7 @@ const QUEUE: usize = 64;
 /// Changed inputs that one rejection leads to.
 const BRANCHES: usize = 3;
 /// Accepted inputs whose neighbours are tried.
-const ELITES: usize = 24;
-/// Accepted inputs after which there is nothing to search for.
-const ENOUGH: f64 = 3.0;
+const ELITES: usize = 48;
 /// Inputs whose outcome is awaited.
 const REMEMBERED: usize = 4096;
 
@@ -41,12 +43,18 @@ const LARGEST_SHARE: f64 = 0.6;
 const LEAST_SHARE: f64 = 0.04;
 /// The same where some have run and none was accepted.
 const FRUITLESS_SHARE: f64 = 0.8;
+/// The same where neighbours do far better than drawn inputs: the rest finds what is no neighbour of anything.
+const DESERVED_SHARE: f64 = 0.6;
 
-/// Drawn inputs of which fewer are accepted leave the larger part to repaired ones that do better.
-const POOR: f64 = 0.3;
+/// How much better than drawn inputs neighbours have to do to get all that they may have.
+const BETTER: f64 = 0.4;
+/// Neighbours that are made until one is wanted.
+const NEIGHBOUR_ATTEMPTS: u32 = 6;
+/// Accepted inputs from which on repairs of others have to be worth their share.
+const SEVERAL: usize = 4;
 
 /// Inputs after which it is clear whether what is known of an API holds for this version.
-const STALE_AFTER: f64 = 32.0;
+const STALE_AFTER: f64 = 16.0;
 
 /// Inputs after which nothing accepted means something.
 const FRUITLESS_AFTER: f64 = 8.0;
@@ -55,8 +63,9 @@ pub(crate) struct Repairs {
     queue: VecDeque<(ConcreteInput, u8)>,
     elites: Vec<ConcreteInput>,
     next_elite: usize,
-    /// Inputs under way: number, input, how often repaired.
-    waiting: VecDeque<(u64, ConcreteInput, u8)>,
+    waiting: VecDeque<Waiting>,
+    /// Which changes of accepted inputs are accepted.
+    moves: Moves,
     /// Rejected inputs by reason, as long as nothing is accepted.
     stages: Stages,
     /// Examples that wait to be tried.
@@ -64,24 +73,61 @@ pub(crate) struct Repairs {
     /// Of inputs that were drawn, not repaired: how many ran, how many were accepted.
     tried: f64,
     accepted: f64,
-    /// The same of repaired ones and neighbours.
-    proposed: f64,
-    kept: f64,
+    /// The same of repaired ones, and of neighbours of accepted ones.
+    repaired: Rate,
+    neighbours: Rate,
     key: [u8; 32],
 }
 
-/// Examples as inputs, each twice: a boundary case may come into it.
+/// An input whose outcome is awaited.
+struct Waiting {
+    number: u64,
+    input: ConcreteInput,
+    /// How often it was repaired; 0: it was drawn.
+    depth: u8,
+    /// How it differs from an accepted one.
+    changes: Vec<Change>,
+}
+
+#[derive(Default)]
+struct Rate {
+    tried: f64,
+    accepted: f64,
+}
+
+impl Rate {
+    fn count(&mut self, accepted: bool) {
+        self.tried += 1.0;
+        self.accepted += f64::from(u8::from(accepted));
+    }
+
+    fn value(&self) -> f64 {
+        (self.accepted + 1.0) / (self.tried + 2.0)
+    }
+}
+
+/// Examples as inputs, each twice, for a boundary case may come into it: as it stands, and with its
+/// nested lists of numbers as tensors, of which there are more neighbours.
 fn twice(examples: &[Example]) -> VecDeque<ConcreteInput> {
-    let inputs = examples.iter().chain(examples);
-    inputs
-        .map(|example| ConcreteInput {
-            number: 0,
-            arguments: example.arguments.clone(),
-            layer_arguments: example.layer_arguments.clone(),
-            intent: Intent::Conform,
-            mutations: Vec::new(),
-        })
-        .collect()
+    let input = |example: &Example| ConcreteInput {
+        number: 0,
+        arguments: example.arguments.clone(),
+        layer_arguments: example.layer_arguments.clone(),
+        intent: Intent::Conform,
+        mutations: Vec::new(),
+    };
+    let with_tensors = |example: &Example| {
+        let mut input = input(example);
+        let layer = input.layer_arguments.iter_mut().flatten();
+        for argument in input.arguments.iter_mut().chain(layer) {
+            if let Some(tensor) = elements::as_tensor(&argument.value) {
+                argument.value = Value::Tensor(tensor);
+            }
+        }
+        input
+    };
+    let plain = examples.iter().map(input);
+    plain.chain(examples.iter().map(with_tensors)).collect()
 }
 
 impl Repairs {
@@ -94,12 +140,13 @@ impl Repairs {
             elites: Vec::new(),
             next_elite: 0,
             waiting: VecDeque::new(),
+            moves: Moves::default(),
             stages: Stages::default(),
             examples: twice(examples),
             tried: 0.0,
             accepted: 0.0,
-            proposed: 0.0,
-            kept: 0.0,
+            repaired: Rate::default(),
+            neighbours: Rate::default(),
             key,
         }
     }
@@ -124,11 +171,12 @@ impl Repairs {
             return FRUITLESS_SHARE;
         }
         let rate = self.rate();
-        let repaired = (self.kept + 1.0) / (self.proposed + 2.0);
-        if rate < POOR && repaired > 2.0 * rate {
-            return FRUITLESS_SHARE;
-        }
-        (LARGEST_SHARE * (1.0 - 1.6 * rate)).clamp(LEAST_SHARE, LARGEST_SHARE)
+        let needed = LARGEST_SHARE * (1.0 - 1.6 * rate);
+        let deserved = match self.elites.is_empty() {
+            true => 0.0,
+            false => DESERVED_SHARE * (self.neighbours.value() - rate) / BETTER,
+        };
+        needed.max(deserved).clamp(LEAST_SHARE, DESERVED_SHARE)
     }
 
     /// Of many inputs that should be accepted fewer than half are.
@@ -137,7 +185,16 @@ impl Repairs {
     }
 
     /// A repaired input or a neighbour of an accepted one, if it is their turn.
-    pub(crate) fn propose(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+    ///
+    /// `judge` says whether an input breaks what is known, and `None` where it is not wanted at all. What breaks
+    /// something is proposed where `may_break`, or next to an accepted one that breaks something too.
+    pub(crate) fn propose(
+        &mut self,
+        number: u64,
+        may_break: bool,
+        judge: &dyn Fn(&ConcreteInput) -> Option<Intent>,
+        random: &mut Random,
+    ) -> Option<ConcreteInput> {
         let example = match self.examples.is_empty() || random.chance(0.5) {
             true => None,
             false => self.examples.pop_front(),
@@ -145,73 +202,123 @@ impl Repairs {
         if example.is_none() && !random.chance(self.share()) {
             return None;
         }
-        let nothing = self.elites.is_empty();
-        let (input, depth) = if let Some(example) = example {
-            (example, 1)
-        } else if !self.queue.is_empty() && random.chance(0.5) {
-            self.queue.pop_front()?
-        } else if nothing {
-            let refused = self.stages.pick(random)?;
-            (explore::explored(refused, random), 2)
+        let wanted = |input: &ConcreteInput, may_break: bool| {
+            judge(input).filter(|intent| may_break || *intent == Intent::Conform)
+        };
+        let (input, intent, depth, changes) = if let Some(example) = example {
+            let intent = wanted(&example, may_break)?;
+            (example, intent, 1, Vec::new())
+        } else if !self.queue.is_empty() && random.chance(self.queue_share()) {
+            let (input, depth) = self.queue.pop_front()?;
+            let intent = wanted(&input, may_break)?;
+            (input, intent, depth, Vec::new())
+        } else if self.elites.is_empty() {
+            let input = explore::explored(self.stages.pick(random)?, random);
+            let intent = wanted(&input, may_break)?;
+            (input, intent, 2, Vec::new())
         } else {
-            let elite = self.elites.get(random.index(self.elites.len().max(1)))?;
+            let elite = random.pick(&self.elites);
+            let other = random.pick(&self.elites);
+            // A neighbour of what obeys a file obeys it too: what the file says of this place has held.
+            let may_break = elite.intent != Intent::Conform;
+            let (input, intent, changes) = (0..NEIGHBOUR_ATTEMPTS).find_map(|_| {
+                let (input, changes) = vary::neighbour(elite, other, &self.moves, random);
+                wanted(&input, may_break).map(|intent| (input, intent, changes))
+            })?;
             // Its own rejection is repaired too, but not for long.
-            (vary::neighbour(elite, random), DEPTH - 2)
+            (input, intent, DEPTH - 2, changes)
         };
         let input = ConcreteInput {
             number,
-            intent: Intent::Conform,
+            intent,
             mutations: Vec::new(),
             ..input
         };
-        self.remember(number, &input, depth.max(1));
+        self.await_outcome(number, &input, depth.max(1), changes);
         Some(input)
+    }
+
+    /// Two inputs that were accepted, or one twice.
+    pub(crate) fn two_accepted(
+        &self,
+        random: &mut Random,
+    ) -> Option<(ConcreteInput, ConcreteInput)> {
+        if self.elites.is_empty() {
+            return None;
+        }
+        let mut pick = || random.pick(&self.elites).clone();
+        Some((pick(), pick()))
+    }
+
+    /// How many of the proposals are repairs of refused inputs while some wait.
+    fn queue_share(&self) -> f64 {
+        if self.elites.len() < SEVERAL {
+            return 0.5;
+        }
+        (0.5 * self.repaired.value() / self.neighbours.value()).clamp(0.05, 0.5)
     }
 
     /// An input is under way; `depth` 0: it was drawn, not repaired.
     pub(crate) fn remember(&mut self, number: u64, input: &ConcreteInput, depth: u8) {
+        self.await_outcome(number, input, depth, Vec::new());
+    }
+
+    fn await_outcome(
+        &mut self,
+        number: u64,
+        input: &ConcreteInput,
+        depth: u8,
+        changes: Vec<Change>,
+    ) {
         if self.waiting.len() == REMEMBERED {
             self.waiting.pop_front();
         }
-        self.waiting.push_back((number, input.clone(), depth));
+        self.waiting.push_back(Waiting {
+            number,
+            input: input.clone(),
+            depth,
+            changes,
+        });
     }
 
     /// The outcome of this input, the last one made, will not be learned from.
     pub(crate) fn forget(&mut self, number: u64) {
-        self.waiting.pop_back_if(|(waiting, ..)| *waiting == number);
+        self.waiting.pop_back_if(|waiting| waiting.number == number);
     }
 
     /// Tells the outcome of an input, in the order of the numbers; some may be left out.
     pub(crate) fn observe(&mut self, number: u64, accepted: bool, wishes: &[Wish]) {
-        while let Some((waiting, ..)) = self.waiting.front() {
-            if *waiting > number {
-                return;
-            }
-            let Some((waiting, input, depth)) = self.waiting.pop_front() else {
-                return;
-            };
-            if waiting != number {
+        while let Some(waiting) = self.waiting.pop_front_if(|first| first.number <= number) {
+            if waiting.number != number {
                 continue;
             }
+            let Waiting {
+                input,
+                depth,
+                changes,
+                ..
+            } = waiting;
             if depth == 0 {
                 self.tried += 1.0;
                 self.accepted += f64::from(u8::from(accepted));
+            } else if changes.is_empty() {
+                self.repaired.count(accepted);
             } else {
-                self.proposed += 1.0;
-                self.kept += f64::from(u8::from(accepted));
-                if accepted {
-                    self.keep(input);
-                    return;
-                }
+                self.neighbours.count(accepted);
+                self.moves.learn(changes, accepted);
             }
-            if !accepted && self.elites.is_empty() && self.accepted < ENOUGH {
+            if accepted {
+                self.keep(input);
+                return;
+            }
+            if self.elites.is_empty() {
                 for wish in wishes {
                     if let Want::Reason(reason) = wish.want {
                         self.stages.meet(reason, &input);
                     }
                 }
             }
-            if !accepted && depth < DEPTH {
+            if depth < DEPTH {
                 self.repair(&input, wishes, depth);
             }
             return;

@@ -3,65 +3,167 @@
 use fissure_model::{ConcreteInput, Dtype, Fill, FillScheme, Value};
 use fissure_solve::Random;
 
-use super::apply::{argument, argument_mut, reshaped};
+use super::apply::{argument, argument_mut, remove};
+use super::elements::{in_order, reshaped};
+use super::moves::{Change, Move, Moves, theirs};
 use crate::elements::fill_tensor;
 
-/// Another input of the same build.
-pub(super) fn neighbour(accepted: &ConcreteInput, random: &mut Random) -> ConcreteInput {
+/// Dimensions of a changed tensor at most.
+const LARGEST_RANK: usize = 6;
+
+/// Another input of the same build, and what was changed; `other` is another accepted input.
+pub(super) fn neighbour(
+    accepted: &ConcreteInput,
+    other: &ConcreteInput,
+    moves: &Moves,
+    random: &mut Random,
+) -> (ConcreteInput, Vec<Change>) {
     let mut input = accepted.clone();
+    let mut made = Vec::new();
     // Most often one change; sometimes several meet.
     let changes = 1 + u64::from(random.chance(0.3)) + u64::from(random.chance(0.1));
     for _ in 0..changes {
-        match random.below(10) {
-            0..=3 => new_elements(&mut input, random),
-            4..=6 => resize(&mut input, random),
-            7 => other_dtype(&mut input, random),
-            _ => other_number(&mut input, random),
+        if let Some((at, change)) = moves.pick(&input, other, random) {
+            carry_out(&mut input, other, at, &change, random);
+            made.push(change);
         }
     }
-    input
+    (input, made)
+}
+
+fn carry_out(
+    input: &mut ConcreteInput,
+    other: &ConcreteInput,
+    at: usize,
+    change: &Change,
+    random: &mut Random,
+) {
+    let value = &mut argument_mut(input, at).value;
+    match change.how {
+        Move::Elements => new_elements(value, random),
+        Move::Resize | Move::ResizeAlone => {
+            let Some(from) = size_at(value, change.place) else {
+                return;
+            };
+            let to = other_size(from, random);
+            if change.how == Move::ResizeAlone {
+                resize_alone(value, change.place, to);
+                return;
+            }
+            // A number that equals the size may be that size.
+            let numbers = random.chance(0.5);
+            for at in 0..count(input) {
+                replace_size(&mut argument_mut(input, at).value, from, to, numbers);
+            }
+        }
+        Move::Rank => other_rank(value, random),
+        Move::Retype => other_dtype(input, at, random),
+        Move::RetypeAlone => {
+            if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
+                let shape = tensor.shape.clone();
+                *tensor = reshaped(tensor, *random.pick(&USUAL), shape);
+            }
+        }
+        Move::Number | Move::Flag => match value {
+            Value::List(items) | Value::Tuple(items) => {
+                if let Some(item) = items.get_mut(change.place) {
+                    other_number(item, random);
+                }
+            }
+            plain => other_number(plain, random),
+        },
+        Move::TakeOver => {
+            if let Some(theirs) = theirs(other, &change.name) {
+                *value = theirs.clone();
+            }
+        }
+        Move::LeaveOut => remove(input, at),
+        Move::Form => {
+            *value = match value.clone() {
+                Value::Tensor(tensor) => Value::NdArray(tensor),
+                Value::NdArray(tensor) => Value::Tensor(tensor),
+                same => same,
+            };
+        }
+    }
 }
 
 fn count(input: &ConcreteInput) -> usize {
     input.arguments.len() + input.layer_arguments.as_ref().map_or(0, Vec::len)
 }
 
-/// Positions of the arguments that a predicate holds for.
-fn positions(input: &ConcreteInput, wanted: impl Fn(&Value) -> bool) -> Vec<usize> {
-    (0..count(input))
-        .filter(|at| wanted(&argument(input, *at).value))
-        .collect()
-}
-
-fn is_tensor(value: &Value) -> bool {
-    matches!(value, Value::Tensor(_) | Value::NdArray(_))
-}
-
-fn new_elements(input: &mut ConcreteInput, random: &mut Random) {
-    let tensors = positions(input, is_tensor);
-    if tensors.is_empty() {
-        return;
-    }
-    let at = *random.pick(&tensors);
-    let (Value::Tensor(tensor) | Value::NdArray(tensor)) = &mut argument_mut(input, at).value
+fn new_elements(value: &mut Value, random: &mut Random) {
+    let (Value::Tensor(tensor) | Value::NdArray(tensor) | Value::SparseTensor(tensor)) = value
     else {
         return;
     };
-    // Whole numbers may be indices or lengths: they stay in their range.
-    let scheme = if tensor.dtype.is_integer() {
-        let largest = tensor
-            .pattern_scalars()
-            .filter_map(fissure_solve::as_number)
-            .fold(0.0, f64::max);
-        FillScheme::Index(largest.clamp(0.0, 1e6) as u64 + 1)
-    } else {
-        *random.pick(&[FillScheme::Mixed, FillScheme::Unit, FillScheme::Positive])
+    let known: Vec<f64> = tensor
+        .pattern_scalars()
+        .filter_map(fissure_solve::as_number)
+        .collect();
+    let least = known.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = known.iter().copied().fold(0.0, f64::max);
+    // Whole numbers may be indices or lengths: they stay in their range, and in order.
+    if tensor.dtype.is_integer() {
+        let fill = Fill {
+            scheme: FillScheme::Index(most.clamp(0.0, 1e6) as u64 + 1),
+            ..Fill::default()
+        };
+        let new = fill_tensor(tensor.dtype, tensor.shape.clone(), fill, random);
+        let sorted = known.len() > 1 && known.is_sorted();
+        *tensor = if sorted { in_order(&new) } else { new };
+        return;
+    }
+    // Probabilities, scales and widths stay above zero, most of the time.
+    let schemes: &[FillScheme] = match least >= 0.0 && random.chance(0.7) {
+        true if most <= 1.0 => &[FillScheme::Unit],
+        true => &[FillScheme::Unit, FillScheme::Positive],
+        false => &[FillScheme::Mixed, FillScheme::Unit, FillScheme::Positive],
     };
     let fill = Fill {
-        scheme,
+        scheme: *random.pick(schemes),
         ..Fill::default()
     };
     *tensor = fill_tensor(tensor.dtype, tensor.shape.clone(), fill, random);
+}
+
+/// The size of a dimension of a tensor, or of the first one of a list.
+fn size_at(value: &Value, place: usize) -> Option<u64> {
+    match value {
+        Value::Tensor(tensor) | Value::NdArray(tensor) => tensor.shape.get(place).copied(),
+        Value::List(items) | Value::Tuple(items) => size_at(items.first()?, place),
+        _ => None,
+    }
+}
+
+fn other_size(from: u64, random: &mut Random) -> u64 {
+    match random.below(8) {
+        0 | 1 => from.saturating_add(1).min(4096),
+        2 => from.saturating_sub(1),
+        3 => random.below(9),
+        4 => from.saturating_mul(2).clamp(1, 64),
+        _ => 1 + random.below(8),
+    }
+}
+
+fn other_rank(value: &mut Value, random: &mut Random) {
+    if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
+        let mut shape = tensor.shape.clone();
+        if !shape.is_empty() && random.chance(0.5) {
+            shape.remove(random.index(shape.len()));
+        } else if shape.len() < LARGEST_RANK {
+            shape.insert(random.index(shape.len() + 1), 1 + random.below(3));
+        }
+        *tensor = reshaped(tensor, tensor.dtype, shape);
+    }
+}
+
+fn resize_alone(value: &mut Value, place: usize, to: u64) {
+    if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
+        let mut shape = tensor.shape.clone();
+        shape[place] = to;
+        *tensor = reshaped(tensor, tensor.dtype, shape);
+    }
 }
 
 /// Every dimension of one size gets another one, so that sizes which must agree still do.
@@ -105,51 +207,55 @@ fn replace_size(value: &mut Value, from: u64, to: u64, numbers: bool) {
     }
 }
 
+const USUAL: [Dtype; 8] = [
+    Dtype::Float32,
+    Dtype::Float64,
+    Dtype::Float16,
+    Dtype::Bfloat16,
+    Dtype::Int64,
+    Dtype::Int32,
+    Dtype::Bool,
+    Dtype::Complex64,
+];
+
 /// All tensors of one element type get another one.
-fn other_dtype(input: &mut ConcreteInput, random: &mut Random) {
-    const USUAL: [Dtype; 8] = [
-        Dtype::Float32,
-        Dtype::Float64,
-        Dtype::Float16,
-        Dtype::Bfloat16,
-        Dtype::Int64,
-        Dtype::Int32,
-        Dtype::Bool,
-        Dtype::Complex64,
-    ];
-    let tensors = positions(input, is_tensor);
-    if tensors.is_empty() {
+fn other_dtype(input: &mut ConcreteInput, chosen: usize, random: &mut Random) {
+    let mut from = None;
+    argument(input, chosen).value.walk(&mut |value| {
+        if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
+            from.get_or_insert(tensor.dtype);
+        }
+    });
+    let Some(from) = from else {
         return;
-    }
-    let chosen = *random.pick(&tensors);
-    let from = match &argument(input, chosen).value {
-        Value::Tensor(tensor) | Value::NdArray(tensor) => tensor.dtype,
-        _ => return,
     };
     let to = *random.pick(&USUAL);
-    for at in tensors {
-        if let Value::Tensor(tensor) = &mut argument_mut(input, at).value
-            && tensor.dtype == from
-        {
-            *tensor = reshaped(tensor, to, tensor.shape.clone());
-        }
+    for at in 0..count(input) {
+        retype(&mut argument_mut(input, at).value, from, to);
     }
 }
 
-fn other_number(input: &mut ConcreteInput, random: &mut Random) {
-    let plain = positions(input, |value| {
-        matches!(value, Value::Int(_) | Value::Float(_) | Value::Bool(_))
-    });
-    if plain.is_empty() {
-        return;
+fn retype(value: &mut Value, from: Dtype, to: Dtype) {
+    match value {
+        Value::Tensor(tensor) | Value::NdArray(tensor) if tensor.dtype == from => {
+            *tensor = reshaped(tensor, to, tensor.shape.clone());
+        }
+        Value::List(items) | Value::Tuple(items) => {
+            items.iter_mut().for_each(|item| retype(item, from, to));
+        }
+        Value::Dtype(dtype) if *dtype == from => *dtype = to,
+        _ => {}
     }
-    let at = *random.pick(&plain);
-    match &mut argument_mut(input, at).value {
+}
+
+fn other_number(value: &mut Value, random: &mut Random) {
+    match value {
         Value::Int(number) => {
-            *number = match random.below(4) {
-                0 => *number + 1,
-                1 => *number - 1,
-                _ => random.between(-2, 8),
+            *number = match random.below(6) {
+                0 | 1 => *number + 1,
+                2 => *number - 1,
+                3 => random.between(-2, 8),
+                _ => random.between(0, 8),
             };
         }
         Value::Float(number) => {

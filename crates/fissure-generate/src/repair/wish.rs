@@ -6,14 +6,14 @@
 
 use std::sync::LazyLock;
 
-use fissure_model::Dtype;
+use fissure_model::{Argument, ConcreteInput, Dtype, Passing, Value};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use super::words::dtypes_in;
 
 /// Wishes kept of one message.
-const MOST: usize = 6;
+const MOST: usize = 8;
 /// Bytes of a message that are read: what follows is a list of overloads or a stack.
 const READ: usize = 900;
 
@@ -54,6 +54,19 @@ pub enum Want {
     Filled,
     /// The same shape for all tensors.
     SameShape,
+    /// The same element type for all tensors.
+    SameDtype,
+    /// Tensors of these two shapes agree in what they have to.
+    Agree {
+        one: Vec<u64>,
+        other: Vec<u64>,
+    },
+    /// This size of the last dimension.
+    Last(u64),
+    /// Whole numbers that are indices of something: zeros and ones.
+    Small,
+    /// Elements in ascending order.
+    Ordered,
     /// As many rows as columns.
     Square,
     /// The tensor in another form, by its name in the table of functions.
@@ -88,15 +101,19 @@ macro_rules! pattern {
     };
 }
 
+mod elements;
+mod shapes;
 mod sizes;
 mod sorts;
 
-use sizes::{axes, bounds, lengths, ranks, shapes, substitutions};
+use elements::elements;
+use shapes::{last, shapes, two_shapes, unpacked};
+use sizes::{axes, bounds, lengths, ranks, substitutions};
 use sorts::{element_types, forms, sorts};
 
 pattern!(
     GOT,
-    r"(?i)\b(?:but )?(?:got|received|found|instead|but is|but was|was given|were given|is not|not)\b|\binstead of\b"
+    r"(?i)\b(?:but )?(?:got|received|found|instead|but is|but are|but was|was given|were given|is not|not)\b|\binstead of\b"
 );
 pattern!(QUOTED, r#"['"`]([A-Za-z_][\w.\-+ ]{0,30})['"`]"#);
 pattern!(
@@ -107,15 +124,111 @@ pattern!(
     POSITION,
     r"(?i)(?:\(position |argument #|arg #|argument )(\d+)"
 );
+// "input #1(zero-based) was expected to be a float tensor".
+pattern!(PLACE, r"(?i)input #?(\d+) ?\(zero-based\)");
+// What cannot be understood at all is not mended either.
+pattern!(
+    UNREADABLE,
+    r"(?i)could not (?:interpret|parse|convert|understand)|unrecogni[sz]ed|unknown|invalid \w+ (?:identifier|name)|not callable"
+);
+// A name in backticks is a name; a value in them is left as it is.
+pattern!(BACKTICKS, r"`([A-Za-z_][\w]*\.[\w.]+)`");
+pattern!(SPELLED, r"(?i)\b(two|three|four|five|six)\b");
 
-/// What a message asks for, about a call with these parameters (in order).
-pub fn wishes(message: &str, params: &[&str]) -> Vec<Wish> {
+/// What a rejection of this input asks for.
+pub fn wishes(message: &str, input: &ConcreteInput) -> Vec<Wish> {
+    let layer = input.layer_arguments.iter().flatten();
+    let all: Vec<&Argument> = input.arguments.iter().chain(layer).collect();
+    let params: Vec<&str> = all.iter().map(|argument| argument.name.as_str()).collect();
     let message = without_place(message);
+    let shown = mentioned(message, &params)
+        .is_none()
+        .then(|| shown(message, &all));
+    let shown = shown.flatten();
+    let mut found = asked(message, &params, shown);
+    let about = shown.or_else(|| mentioned(message, &params));
+    let optional = |argument: &&Argument| argument.passing == Passing::Keyword;
+    let blamed = all
+        .iter()
+        .find(|argument| Some(argument.name.as_str()) == about);
+    if let (Some(name), Some(_)) = (about, blamed.copied().filter(|it| optional(it))) {
+        // The call may do without it.
+        let place = usize::from(found.len() > 1 && !UNREADABLE.is_match(message));
+        let nothing = Wish {
+            about: Some(name.to_owned()),
+            want: Want::Nothing,
+        };
+        if !found.contains(&nothing) {
+            found.insert(place.min(found.len()), nothing);
+        }
+    }
+    if about.is_none() && UNREADABLE.is_match(message) {
+        for name in of_the_kind(message, &all) {
+            add_first(&mut found, name);
+        }
+    }
+    found
+}
+
+/// The call without an argument, before anything else is tried.
+fn add_first(found: &mut Vec<Wish>, name: &str) {
+    let nothing = Wish {
+        about: Some(name.to_owned()),
+        want: Want::Nothing,
+    };
+    found.insert(0, nothing);
+}
+
+/// Arguments that may be left out and have a word of the message in their name: "regularizer identifier" for
+/// `kernel_regularizer` and `bias_regularizer`.
+fn of_the_kind<'a>(message: &str, arguments: &[&'a Argument]) -> Vec<&'a str> {
+    let words: Vec<&str> = message
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| word.len() > 4)
+        .take(12)
+        .collect();
+    arguments
+        .iter()
+        .filter(|argument| argument.passing == Passing::Keyword && argument.value != Value::None)
+        .map(|argument| argument.name.as_str())
+        .filter(|name| name.split('_').any(|part| words.contains(&part)))
+        .take(3)
+        .collect()
+}
+
+/// The argument whose value stands in the message, where it is the only one.
+fn shown<'a>(message: &str, arguments: &[&'a Argument]) -> Option<&'a str> {
+    let stands = |text: &str| {
+        message.match_indices(text).any(|(at, _)| {
+            let joined = |it: char| it.is_alphanumeric() || it == '_';
+            let before = message[..at].chars().next_back().is_some_and(joined);
+            let after = message[at + text.len()..]
+                .chars()
+                .next()
+                .is_some_and(joined);
+            !before && !after
+        })
+    };
+    let mut standing = arguments.iter().filter(|argument| match &argument.value {
+        Value::Text(text) => text.len() > 1 && stands(text),
+        // Small numbers stand in messages for many reasons.
+        Value::Int(number) => number.abs() > 8 && stands(&number.to_string()),
+        Value::Float(number) => number.fract() != 0.0 && stands(&number.to_string()),
+        _ => false,
+    });
+    let first = standing.next()?;
+    standing.next().is_none().then_some(first.name.as_str())
+}
+
+/// What a message asks for, about a call with these parameters (in order); `shown`: the parameter
+/// whose value it shows.
+fn asked(message: &str, params: &[&str], shown: Option<&str>) -> Vec<Wish> {
+    let message = &plain(without_place(message));
     let end = (0..=READ.min(message.len()))
         .rev()
         .find(|at| message.is_char_boundary(*at));
     let message = &message[..end.unwrap_or(0)];
-    let about = mentioned(message, params);
+    let about = mentioned(message, params).or(shown);
     let mut found = Vec::new();
     let lower = message.to_lowercase();
     // What is wanted stands before what was got; a message without the second half is all wanted.
@@ -127,7 +240,11 @@ pub fn wishes(message: &str, params: &[&str]) -> Vec<Wish> {
     forms(&lower, about, &mut found);
     sorts(message, &lower, about, &mut found);
     element_types(message, wanted, got, about, &mut found);
+    elements(message, about, &mut found);
+    two_shapes(message, &mut found);
     ranks(wanted, &lower, about, &mut found);
+    last(wanted, about, &mut found);
+    unpacked(message, &mut found);
     axes(message, about, &mut found);
     bounds(wanted, &lower, about, &mut found);
     lengths(wanted, about, &mut found);
@@ -149,6 +266,20 @@ fn without_place(message: &str) -> &str {
         Some((_, rest)) if message.len() - rest.len() < 260 => rest.trim_start(),
         _ => message,
     }
+}
+
+/// "expects two hidden states" as "expects 2 hidden states", "`x.rank` must be" as "x.rank must be".
+fn plain(message: &str) -> String {
+    let digits = SPELLED.replace_all(message, |found: &regex::Captures<'_>| {
+        match found[1].to_lowercase().as_str() {
+            "two" => "2",
+            "three" => "3",
+            "four" => "4",
+            "five" => "5",
+            _ => "6",
+        }
+    });
+    BACKTICKS.replace_all(&digits, "$1").into_owned()
 }
 
 /// The same number for the same words, whatever numbers and lists are among them (FNV-1a).
@@ -181,8 +312,13 @@ fn mentioned<'a>(message: &str, params: &[&'a str]) -> Option<&'a str> {
             .find_map(|word| params.iter().find(|param| **param == word))
     };
     let placed = || {
-        let position: usize = POSITION.captures(message)?.get(1)?.as_str().parse().ok()?;
-        params.get(position.checked_sub(1)?)
+        let number = |pattern: &Regex| -> Option<usize> {
+            pattern.captures(message)?.get(1)?.as_str().parse().ok()
+        };
+        match number(&PLACE) {
+            Some(place) => params.get(place),
+            None => params.get(number(&POSITION)?.checked_sub(1)?),
+        }
     };
     quoted.or_else(bare).or_else(placed).copied()
 }

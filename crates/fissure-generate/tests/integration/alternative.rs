@@ -61,13 +61,7 @@ fn library() -> Spec {
 }
 
 fn signature() -> Signature {
-    Signature {
-        library_version: "2".into(),
-        missing: None,
-        callable: true,
-        is_class: false,
-        params: None,
-    }
+    Signature::of_function("2", None)
 }
 
 /// How many of 300 inputs are accepted, and whether the library was asked.

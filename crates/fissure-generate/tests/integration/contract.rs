@@ -410,13 +410,10 @@ fn a_signature_decides_how_arguments_are_passed() {
         kind: "positional_or_keyword".into(),
         default: None,
     };
-    let signature = Signature {
-        library_version: "1".into(),
-        missing: None,
-        callable: true,
-        is_class: false,
-        params: Some(vec![known("self"), known("kernel_size"), known("mode")]),
-    };
+    let signature = Signature::of_function(
+        "1",
+        Some(vec![known("self"), known("kernel_size"), known("mode")]),
+    );
     let mut generator = Generator::new(spec, Some(&signature), options(Mode::Conform), 1).unwrap();
     for number in 0..100 {
         for argument in generator.generate(number).arguments {

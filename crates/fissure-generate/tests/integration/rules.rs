@@ -279,16 +279,13 @@ fn the_unguided_baseline_knows_the_types_and_no_rule() {
         kind: kind.into(),
         default: default.map(Into::into),
     };
-    let signature = Signature {
-        library_version: "1".into(),
-        missing: None,
-        callable: true,
-        is_class: false,
-        params: Some(vec![
+    let signature = Signature::of_function(
+        "1",
+        Some(vec![
             param("x", "positional_only", None),
             param("flag", "keyword_only", Some("False")),
         ]),
-    };
+    );
     let mut generator = Generator::new(&bare, Some(&signature), unguided, 1).unwrap();
     let drawn: Vec<ConcreteInput> = (0..100).map(|number| generator.generate(number)).collect();
     let kinds: std::collections::HashSet<_> = drawn

@@ -13,7 +13,8 @@
 //! # When it stays silent
 //!
 //! - The specification is not trusted for this API: constraints taken from prose by a program are
-//!   wrong too often to accuse anybody.
+//!   wrong too often to accuse anybody. A value outside a range or a list of choices that a
+//!   constraint file states is still a note, one for each parameter.
 //! - The input carries boundary cases besides: what was accepted may not be what was broken.
 //!
 //! # Example
@@ -23,7 +24,8 @@
 //! ```
 
 use fissure_model::{
-    Category, ConcreteInput, Confidence, Execution, Intent, Oracle, Outcome, OutcomeKind, Verdict,
+    Category, ConcreteInput, Confidence, Execution, Intent, Oracle, Outcome, OutcomeKind, Spec,
+    Verdict,
 };
 
 pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
@@ -41,6 +43,25 @@ pub(crate) fn judge(input: &ConcreteInput, execution: &Execution) -> Option<Verd
         confidence: Confidence::Documentation,
         detail: format!("{broken} broken, and accepted"),
         note: false,
+    })
+}
+
+/// A value outside the range or the choices that a constraint file states was taken: worth a note.
+pub(crate) fn stated(spec: &Spec, input: &ConcreteInput, execution: &Execution) -> Option<Verdict> {
+    let Intent::Violate { param, category } = &input.intent else {
+        return None;
+    };
+    let mut params = spec.params.iter().chain(&spec.layer_params);
+    let constraint = &params.find(|known| known.name == *param)?.constraint;
+    let states = match category {
+        Category::Range => !constraint.ranges.is_empty(),
+        Category::Enum => !constraint.enums.is_empty(),
+        _ => false,
+    };
+    let verdict = judge(input, execution).filter(|_| states)?;
+    Some(Verdict {
+        note: true,
+        ..verdict
     })
 }
 

@@ -278,7 +278,8 @@ for expected, oracle, function, arguments, keywords, path in CASES:
 
 layer = ([torch.randn(2, 4)], {})
 for oracle in ("layout", "reference64", "placement", "determinism", "kernel-path"):
-    outcome = judged(oracle, torch.nn.Linear, [4, 3], {}, layer, "torch.nn.Linear")
-    tell("silent: a layer with random weights", oracle, outcome)
+    for asked in ({}, {"dtype": torch.float32}):
+        outcome = judged(oracle, torch.nn.Linear, [4, 3], asked, layer, "torch.nn.Linear")
+        tell("silent: a layer with random weights", oracle, outcome)
 outcome = judged("nan", torch.nn.LayerNorm, [4], {"eps": -1.0}, layer, "torch.nn.LayerNorm")
 tell("silent: a setting that makes it undefined", "nan", outcome)

@@ -56,6 +56,8 @@ CASES = [
     ("uninitialised", "unwritten_end", [torch.randn(2, 50_000)], "fresh memory: values"),
     ("uninitialised", "unwritten_mask", [X], "fresh memory: values"),
     ("uninitialised", "unwritten_scratch", [X], "fresh memory: values"),
+    ("covered-up", "unit_length", [X * 1e20], "covered up"),
+    ("covered-up", "unit_length", [X.half() * 3000], "covered up"),
     ("derivatives", "double_backward", [X], "double backward by input"),
     ("derivatives", "batching_rule", [X], "vmap over input"),
     ("derivatives", "batched_gradient", [X], "vmap of grad over input"),

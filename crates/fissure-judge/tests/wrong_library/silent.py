@@ -8,6 +8,7 @@ NAN = float("nan")
 SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 1e30, -1e30, 1e-45])
 TIES = torch.tensor([[1.0, 1.0, 0.0], [2.0, 2.0, 2.0]])
 X = torch.randn(4, 5)
+SINGULAR = torch.tensor([[5.0, 6.0, 7.0], [3.0, 4.0, 5.0], [1.0, 1.0, 1.0]])
 
 #: The oracle, the function, its arguments, and why there is nothing to report.
 CASES = [
@@ -44,6 +45,9 @@ CASES = [
     ("gradient", "torch.linalg.cholesky", [torch.eye(3)], "a function of one triangle"),
     ("gradient", "torch.nn.functional.dropout", [X], "random numbers"),
     ("gradient", "torch.argmax", [X], "no derivative"),
+    ("covered-up", "torch.nn.functional.mish", [X * 1e20], "the overflow is in a branch not taken"),
+    ("covered-up", "torch.nn.functional.softplus", [X * 1e20], "the result is right"),
+    ("covered-up", "torch.exp", [X * 1e20], "the infinity is there to be seen"),
     ("derivatives", "torch.relu", [torch.zeros(3)], "a kink"),
     ("derivatives", "torch.abs", [X], "a second derivative of zero"),
     ("derivatives", "torch.nn.functional.softplus", [X], "all formulas agree"),
@@ -57,6 +61,8 @@ CASES = [
         [torch.randn(2, 3, 9), torch.randn(4, 3, 3)],
         "nothing beyond",
     ),
+    ("reference64", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
+    ("layout", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
     ("reference", "torch.sign", [SPECIAL], "known difference: NaN"),
     ("reference", "torch.heaviside", [SPECIAL, SPECIAL], "known difference: NaN"),
     ("reference", "torch.exp", [X.bfloat16()], "a type that NumPy lacks"),

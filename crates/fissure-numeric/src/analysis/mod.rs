@@ -43,18 +43,24 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The sites at a line, which may have several.
-    pub fn sites_at(&self, line: usize) -> impl Iterator<Item = &Site> {
-        self.sites
-            .iter()
-            .filter(move |site| site.span.line <= line && line <= site.span.end_line)
-    }
-
     /// The function or method with this qualified name (`focal_loss`, `Model.forward`).
     pub fn signature(&self, qualified_name: &str) -> Option<&Signature> {
         self.signatures
             .iter()
             .find(|signature| signature.qualified_name == qualified_name)
+    }
+}
+
+/// Whether the source of `file`, which is not read, is Python.
+pub fn check_syntax(source: &str, file: &Path) -> Result<(), SyntaxError> {
+    match parse_module(source) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(SyntaxError::new(
+            source,
+            file,
+            &LineIndex::new(source),
+            &error,
+        )),
     }
 }
 
@@ -81,4 +87,4 @@ pub fn analyse(source: &str, file: &Path, registry: &Registry) -> Result<Analysi
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

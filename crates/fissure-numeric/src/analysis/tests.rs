@@ -248,11 +248,17 @@ fn every_kind_of_line_end_counts_as_python_counts_it() {
     }
 }
 
+/// The sites at a line, which may have several.
+pub(crate) fn sites_at(analysis: &Analysis, line: usize) -> impl Iterator<Item = &Site> {
+    let sites = analysis.sites.iter();
+    sites.filter(move |site| (site.span.line..=site.span.end_line).contains(&line))
+}
+
 #[test]
 fn a_call_over_several_lines_is_found_at_each_of_them() {
     let analysis = analysed("import torch\ny = torch.log(\n    x\n)\n");
-    assert_eq!(analysis.sites_at(3).count(), 1);
-    assert_eq!(analysis.sites_at(1).count(), 0);
+    assert_eq!(sites_at(&analysis, 3).count(), 1);
+    assert_eq!(sites_at(&analysis, 1).count(), 0);
 }
 
 #[test]
@@ -434,9 +440,7 @@ fn the_marked_line_of_every_example_has_its_site() {
             + 1;
         let analysis = analyse(&source, &file, &registry).expect("valid Python");
         assert!(
-            analysis
-                .sites_at(line)
-                .any(|site| site.function == field("function")),
+            sites_at(&analysis, line).any(|site| site.function == field("function")),
             "{}: no site of {} at line {line}",
             file.display(),
             field("function")

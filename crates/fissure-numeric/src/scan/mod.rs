@@ -79,6 +79,12 @@ pub enum Progress<'a> {
     TargetDone(&'a fissure_model::TargetStatus),
 }
 
+/// Whether a file can be scanned at all: it can be read, and is Python. For before anything is made for it.
+pub fn check_syntax(file: &std::path::Path) -> Result<(), ScanError> {
+    let source = plan::read(file)?;
+    Ok(crate::analysis::check_syntax(&source, file)?)
+}
+
 /// Scans a program. Every way the program itself can end is part of the report, not an error.
 pub fn scan(
     options: &ScanOptions,

@@ -104,7 +104,7 @@ pub(super) fn analyse_target(
     })
 }
 
-fn read(file: &Path) -> Result<String, ScanError> {
+pub(super) fn read(file: &Path) -> Result<String, ScanError> {
     let bytes = std::fs::read(file).map_err(|error| ScanError::Read {
         path: file.display().to_string(),
         error,

@@ -1,13 +1,13 @@
 //! The interpreter process: started with the runtime, watched, and never waited for without limit.
 
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
@@ -38,7 +38,7 @@ pub(super) enum Ended {
 /// A message from the reading thread.
 enum Heard {
     Event(Box<Event>),
-    /// A line that is no event: the runtime is broken, the line goes into the log.
+    /// A line that is no event: the runtime is broken, what the line begins with goes into the log.
     Garbled(String),
 }
 
@@ -55,6 +55,16 @@ pub(super) struct Runtime {
 const CHANNEL_FD: i32 = 3;
 /// For a process that has said everything to end.
 const LAST_WORD: Duration = Duration::from_secs(2);
+
+/// Events that wait to be looked at. A program that says more than is looked at waits, as it does at a full pipe.
+const WAITING: usize = 256;
+/// The longest line that is taken for an event; the values of a finding are in files, so real ones are far shorter.
+const LONGEST_LINE: u64 = 64 << 20;
+/// What is kept of a line that is no event, and of how many.
+const GARBLED_LINE: usize = 1000;
+const GARBLED_LINES: usize = 100;
+/// What is read of the end of standard error.
+const LOG: u64 = 1 << 20;
 
 /// The process of the scan under way, 0 without one.
 static RUNNING: AtomicI32 = AtomicI32::new(0);
@@ -96,7 +106,7 @@ impl Runtime {
         std::fs::create_dir_all(&temporary).map_err(ScanError::Prepare)?;
         let failed = |error: fissure_execute::ExecuteError| ScanError::Start {
             python: options.python.display().to_string(),
-            error: std::io::Error::other(error),
+            error: io::Error::other(error),
         };
         let confined = options.sandbox.confine_writes;
         let mut warded = WardedCommand::new(&options.python, confined).map_err(failed)?;
@@ -123,7 +133,7 @@ impl Runtime {
                 parent_fd: OwnedFd::from(theirs),
                 child_fd: CHANNEL_FD,
             }])
-            .map_err(|error| ScanError::Prepare(std::io::Error::other(error)))?;
+            .map_err(|error| ScanError::Prepare(io::Error::other(error)))?;
         let writable = [folder.path(), options.output.as_path()]
             .into_iter()
             .filter_map(|path| std::fs::canonicalize(path).ok())
@@ -152,7 +162,10 @@ impl Runtime {
         loop {
             match self.heard.recv_timeout(patience) {
                 Ok(Heard::Event(event)) => return Ok(*event),
-                Ok(Heard::Garbled(line)) => self.garbled.push(line),
+                Ok(Heard::Garbled(line)) if self.garbled.len() < GARBLED_LINES => {
+                    self.garbled.push(line);
+                }
+                Ok(Heard::Garbled(_)) => {}
                 Err(RecvTimeoutError::Timeout) => return Err(Ended::Silent(patience)),
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = match self.child.wait(LAST_WORD) {
@@ -200,11 +213,7 @@ impl Runtime {
     }
 
     fn log(&mut self) -> String {
-        let mut text = String::new();
-        let mut bytes = Vec::new();
-        if self.errors.rewind().is_ok() && self.errors.read_to_end(&mut bytes).is_ok() {
-            text = String::from_utf8_lossy(&bytes).into_owned();
-        }
+        let mut text = last_of(&mut self.errors, LOG).unwrap_or_default();
         for line in &self.garbled {
             text.push_str(line);
             text.push('\n');
@@ -227,19 +236,115 @@ fn in_words(status: ExitStatus) -> String {
     std::process::ExitStatus::from_raw(raw).to_string()
 }
 
+/// The end of what was written to a file, at most so many bytes.
+fn last_of(file: &mut std::fs::File, most: u64) -> io::Result<String> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Reads what the runtime says. The program under scan has the same descriptor, so neither the number of lines nor
+/// their length may decide how much memory is needed here.
 fn listen(stream: UnixStream) -> Receiver<Heard> {
-    let (sender, receiver) = channel();
+    let (sender, receiver) = sync_channel(WAITING);
     std::thread::spawn(move || {
-        for line in BufReader::new(stream).lines() {
-            let Ok(line) = line else { break };
-            let heard = match serde_json::from_str(&line) {
-                Ok(event) => Heard::Event(Box::new(event)),
-                Err(error) => Heard::Garbled(format!("{error}: {line}")),
-            };
+        let mut stream = BufReader::new(stream);
+        while let Ok(Some(heard)) = next_line(&mut stream, LONGEST_LINE) {
             if sender.send(heard).is_err() {
                 break;
             }
         }
     });
     receiver
+}
+
+/// The next line, or nothing at the end.
+fn next_line(stream: &mut impl BufRead, longest: u64) -> io::Result<Option<Heard>> {
+    let mut line = Vec::new();
+    if stream.take(longest).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    if line.last() != Some(&b'\n') && line.len() as u64 == longest {
+        stream.skip_until(b'\n')?;
+        let begins = beginning(&line);
+        return Ok(Some(Heard::Garbled(format!(
+            "a line of more than {longest} bytes: {begins}"
+        ))));
+    }
+    Ok(Some(match serde_json::from_slice(&line) {
+        Ok(event) => Heard::Event(Box::new(event)),
+        Err(error) => Heard::Garbled(format!("{error}: {}", beginning(&line))),
+    }))
+}
+
+fn beginning(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&line[..line.len().min(GARBLED_LINE)]);
+    text.trim_end_matches('\n').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn who_says_more_than_is_looked_at_has_to_wait_and_nothing_is_lost() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let heard = listen(ours);
+        theirs
+            .set_write_timeout(Some(Duration::from_millis(500)))
+            .unwrap();
+        let line = format!(
+            "{{\"event\": \"note\", \"text\": \"{}\"}}\n",
+            "x".repeat(4000)
+        );
+        let most = 64 << 20;
+        let mut written = 0;
+        while written < most && theirs.write_all(line.as_bytes()).is_ok() {
+            written += line.len();
+        }
+        assert!(
+            written < most,
+            "{written} bytes were taken and nobody looked"
+        );
+        drop(theirs);
+        let events = heard
+            .iter()
+            .filter(|heard| matches!(heard, Heard::Event(_)));
+        assert_eq!(events.count(), written / line.len());
+    }
+
+    #[test]
+    fn a_line_without_end_is_cut_and_the_next_one_is_read() {
+        let text = format!(
+            "{}\n{{\"event\": \"finished\"}}\nnonsense\n",
+            "a".repeat(5000)
+        );
+        let mut stream = BufReader::with_capacity(16, text.as_bytes());
+        let mut next = || next_line(&mut stream, 2000).unwrap();
+        match next() {
+            Some(Heard::Garbled(text)) => {
+                assert!(text.len() < 1100, "{}", text.len());
+                assert!(text.starts_with("a line of more than 2000 bytes: aaaa"));
+            }
+            _ => panic!("it was taken for an event"),
+        }
+        assert!(matches!(next(), Some(Heard::Event(event)) if matches!(*event, Event::Finished)));
+        assert!(matches!(next(), Some(Heard::Garbled(text)) if text.ends_with(": nonsense")));
+        assert!(next().is_none());
+    }
+
+    #[test]
+    fn of_a_flood_on_standard_error_the_end_is_kept() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all("é".repeat(1000).as_bytes()).unwrap();
+        file.write_all(b"the reason").unwrap();
+        let text = last_of(&mut file, 15).unwrap();
+        assert!(text.ends_with("éthe reason"), "{text}");
+        assert!(text.chars().count() <= 15, "{text}");
+        assert_eq!(last_of(&mut file, 1 << 20).unwrap().len(), 2010);
+    }
 }

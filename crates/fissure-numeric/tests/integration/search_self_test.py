@@ -1,8 +1,13 @@
-"""Low precision, and what soft assertions measure. Run by inputs.rs, see scan_in_process.py."""
+"""Low precision, what soft assertions measure, what is no input, what is a note. Run by inputs.rs, see scan_in_process.py."""
 
 from scan_in_process import Scan, case, check, run_cases
 
 import torch
+
+
+def script(text, **more):
+    return Scan({"program.py": text}, **more)
+
 
 # Low precision -----------------------------------------------------------------------------------
 
@@ -125,6 +130,75 @@ def _():
         check(abs(nearer - expected) < 1e-10, (type(measure).__name__, nearer, expected))
     distance, slope = measures.Length().nearest(numpy.array([[3.0, 4.0], [30.0, 40.0]]))
     check((distance, slope.tolist()) == (5.0, [[3.0, 4.0], [0.0, 0.0]]), slope)
+
+
+@case("an array of computed rows is no input, and what it is made of still is")
+def computed_rows():
+    text = """\
+        import numpy as np
+        X = np.random.rand(30, 4)
+        y = np.arange(30) %% 3
+        spread = np.array([X[y == c].var(axis=0) for c in range(3)])
+        print((1.0 / np.sqrt(spread%s)).sum())
+        """
+    scan = script(text % "")
+    check("spread" not in scan.inputs and scan.findings, scan)
+    check(all("X" in record["input"] for record in scan.findings), scan)
+    check(all(scan.reproduces(record) for record in scan.findings), scan)
+    check(not script(text % " + 1e-6").findings, scan)
+
+
+@case("a tensor of computed numbers is no input")
+def computed_numbers():
+    scan = script(
+        """\
+        import torch
+        x = torch.rand(6)
+        pair = torch.tensor([x.mean(), x.std()])
+        z = torch.rand(6)
+        print(torch.log(z + 1.0).sum(), (pair * 2.0).sum())
+        """
+    )
+    check("pair" not in scan.inputs and "z" in scan.inputs, scan)
+
+
+@case("a failure that the code itself warns of is a note")
+def warned_of():
+    text = """\
+        import warnings
+        import torch
+        x = torch.rand(8)
+        spread = x.std()
+        if spread < 1e-6:
+            %s
+        print(((x - x.mean()) / spread).sum().item())
+        """
+    scan = script(text % "pass")
+    check(scan.findings, scan)
+    scan = script(text % "warnings.warn('all values are equal')")
+    check(not scan.findings, scan)
+    check(any("warns of it" in (note["reason"] or "") for note in scan.notes), scan)
+
+
+@case("rows that a docstring calls a distribution sum to 1")
+def distributions():
+    text = """\
+        import torch
+        def divergence(p, q):
+            \"\"\"How far apart two distributions are.
+
+            Args:
+                p: data distribution with shape (n, d)
+                q: %s
+            \"\"\"
+            p = p / p.sum(dim=-1, keepdim=True)
+            return (p * torch.log1p((p - q) ** 2)).sum()
+        """
+    scan = Scan(
+        {"program.py": text % "prior distribution with shape (n, d)"},
+        target="program.py::divergence",
+    )
+    check(not scan.findings and scan.inputs["p"]["why"] == "documented as a distribution", scan)
 
 
 run_cases()

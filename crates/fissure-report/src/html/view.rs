@@ -297,14 +297,10 @@ fn growth(run: &Run) -> Vec<Chart> {
     if timeline.points.is_empty() {
         return Vec::new();
     }
-    let chart = |title: &'static str, of: fn(&TimelinePoint) -> u64, sum: bool| {
-        let mut total = 0;
+    let chart = |title: &'static str, of: fn(&TimelinePoint) -> u64| {
         // Nothing at first.
         let mut values = vec![0.0];
-        values.extend(timeline.points.iter().map(|point| {
-            total = if sum { total + of(point) } else { of(point) };
-            total as f64
-        }));
+        values.extend(timeline.points.iter().map(|point| of(point) as f64));
         let series = Series {
             name: title,
             class: "growth",
@@ -316,24 +312,35 @@ fn growth(run: &Run) -> Vec<Chart> {
         }
     };
     vec![
-        chart("Failures found", |point| point.found, true),
-        chart("Behaviours", |point| point.reached.behaviours, false),
-        chart(
-            "Reasons for rejection",
-            |point| point.reached.reasons,
-            false,
-        ),
-        chart(
-            "Element types × ranks",
-            |point| point.reached.dtype_ranks,
-            false,
-        ),
-        chart(
-            "Parameters × boundary cases",
-            |point| point.reached.mutations,
-            false,
-        ),
+        discovery(run),
+        chart("Behaviours", |point| point.reached.behaviours),
+        chart("Reasons for rejection", |point| point.reached.reasons),
+        chart("Element types × ranks", |point| point.reached.dtype_ranks),
+        chart("Parameters × boundary cases", |point| {
+            point.reached.mutations
+        }),
     ]
+}
+
+/// How many findings had been met by when: the moment of the first input that shows one counts, not the one at which it
+/// was small and confirmed.
+fn discovery(run: &Run) -> Chart {
+    let title = "Findings, by when each was first met";
+    let met: Vec<f64> = run.counted().filter_map(|one| one.found_after).collect();
+    let mut values = vec![0.0];
+    values.extend(run.timeline.points.iter().map(|point| {
+        let earlier = met.iter().filter(|after| **after <= point.seconds);
+        earlier.count() as f64
+    }));
+    let series = Series {
+        name: "findings",
+        class: "growth",
+        values,
+    };
+    Chart {
+        title,
+        svg: line(title, &series, run.timeline.seconds()),
+    }
 }
 
 fn validity(run: &Run) -> Option<String> {

@@ -156,7 +156,7 @@ impl ApiReport {
             self.oracles = summary
                 .oracles
                 .iter()
-                .map(|(name, tally)| (name.clone(), tally.into()))
+                .map(|(oracle, tally)| (oracle.to_string(), tally.into()))
                 .collect();
         }
         if summary.tally.inputs > 0 {

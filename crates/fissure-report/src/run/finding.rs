@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fissure_model::{Argument, Confidence, Finding, Intent, Outcome, OutcomeKind, Reproduction};
-use fissure_triage::{TriageError, read_finding, report_of};
+use fissure_triage::{TriageError, crash_reason, read_finding, report_of};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -62,7 +62,7 @@ pub struct ReportedFinding {
     pub unconfirmed: bool,
     pub also_through: Vec<String>,
     pub reproduction: Option<Reproduction>,
-    /// Seconds of work after which it was written.
+    /// Seconds of work after which it was first met; making it smaller and confirming it came later.
     pub found_after: Option<f64>,
     pub library: String,
     pub library_version: String,
@@ -244,7 +244,9 @@ fn what_happened(finding: &Finding) -> (String, String) {
         Outcome::Rejected(error) | Outcome::Fatal(error) | Outcome::NotBuilt(error) => {
             format!("{}: {}", error.class, error.message.trim())
         }
-        Outcome::Crash { .. } => format!("The process dies of {detail}."),
+        Outcome::Crash { .. } => {
+            format!("The process dies of {detail}{}.", crash_reason(finding))
+        }
         Outcome::Exit { .. } => format!("The process ends: {detail}."),
         Outcome::Timeout => format!(
             "No result after {}.",

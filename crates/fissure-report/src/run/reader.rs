@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fissure_campaign::{EVENTS_FILE, EventReader, FORMAT, Record, RunFolder, RunHeader};
+use fissure_campaign::{ApiIndex, EVENTS_FILE, EventReader, FORMAT, Record, RunFolder, RunHeader};
 use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -38,7 +38,7 @@ pub struct RunReader {
     events: EventReader,
     run: Run,
     /// By position in the run and title.
-    apis: BTreeMap<(usize, String), ApiReport>,
+    apis: BTreeMap<(ApiIndex, String), ApiReport>,
     /// When each finding was written, in seconds of work.
     found_after: HashMap<String, f64>,
     /// Findings of the log whose folder has not been read.
@@ -191,6 +191,7 @@ impl RunReader {
                 if let Some(point) = timeline.point() {
                     point.found += 1;
                 }
+                // A log of an earlier version does not say when it was met: then it is when it was written.
                 let after = timeline.seconds();
                 let known = api_at(&mut self.apis, at, &api);
                 let list = if note {
@@ -227,7 +228,10 @@ impl RunReader {
                     RunState::Finished
                 };
             }
-            Record::Seen { .. } | Record::Again { .. } | Record::Run(_) => {}
+            Record::Seen { id, .. } => {
+                self.found_after.entry(id).or_insert(timeline.seconds());
+            }
+            Record::Again { .. } | Record::Run(_) => {}
         }
     }
 
@@ -329,8 +333,8 @@ impl RunReader {
 }
 
 fn api_at<'a>(
-    apis: &'a mut BTreeMap<(usize, String), ApiReport>,
-    at: usize,
+    apis: &'a mut BTreeMap<(ApiIndex, String), ApiReport>,
+    at: ApiIndex,
     title: &str,
 ) -> &'a mut ApiReport {
     apis.entry((at, title.to_owned()))

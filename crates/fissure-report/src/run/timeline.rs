@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fissure_campaign::BehaviourCounts;
+use fissure_campaign::{ApiIndex, BehaviourCounts};
 use serde::Serialize;
 
 /// Points kept; twice as many are merged in pairs.
@@ -46,7 +46,7 @@ pub struct Timeline {
     #[serde(skip)]
     clock: Clock,
     #[serde(skip)]
-    reached: HashMap<usize, BehaviourCounts>,
+    reached: HashMap<ApiIndex, BehaviourCounts>,
     #[serde(skip)]
     total: BehaviourCounts,
 }
@@ -102,7 +102,7 @@ impl Timeline {
 
     /// How many distinct things an API has shown by now. A process that continues has forgotten the
     /// reasons for rejection, so no count ever falls.
-    pub(super) fn reach(&mut self, at: usize, reached: BehaviourCounts) {
+    pub(super) fn reach(&mut self, at: ApiIndex, reached: BehaviourCounts) {
         let known = self.reached.entry(at).or_default();
         let mut grow = |of: fn(&mut BehaviourCounts) -> &mut u64| {
             let mut reached = reached;
@@ -208,9 +208,9 @@ mod tests {
             ..BehaviourCounts::default()
         };
         timeline.begin(Some(0.0));
-        timeline.reach(0, counts(5));
-        timeline.reach(0, counts(2));
-        timeline.reach(1, counts(3));
+        timeline.reach(ApiIndex::new(0), counts(5));
+        timeline.reach(ApiIndex::new(0), counts(2));
+        timeline.reach(ApiIndex::new(1), counts(3));
         assert_eq!(timeline.point().unwrap().reached.reasons, 8);
     }
 }

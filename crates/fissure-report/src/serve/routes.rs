@@ -76,7 +76,12 @@ async fn built(
     make: fn(&Run) -> String,
 ) -> Option<Response> {
     let shared = Arc::clone(shared);
-    let page = tokio::task::spawn_blocking(move || kept(&shared).get(&shared, make));
+    let page = tokio::task::spawn_blocking(move || {
+        let now = *shared.seen.borrow();
+        // Made of a copy, so that those who ask for something else need not wait.
+        let of_copy = || shared.with_run(Run::clone).map(|run| make(&run));
+        kept(&shared).get(now, of_copy)
+    });
     let page = page.await.ok()??;
     let html = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
     Some((html, page).into_response())

@@ -7,7 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fissure_campaign::{BehaviourCounts, EventLog, FORMAT, Record, RunHeader, Stamped, Tally};
+use fissure_campaign::{
+    ApiIndex, BehaviourCounts, EventLog, FORMAT, Record, RunHeader, Stamped, Tally,
+};
 use fissure_model::{Api, Confidence, Finding, Intent, OutcomeKind, Verdict};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -43,6 +45,7 @@ impl MadeRun {
         append(&mut log, 0.0, &Record::Run(header));
         for at in 0..self.apis {
             let api = api(at).title;
+            let at = ApiIndex::new(at);
             append(&mut log, 0.0, &Record::Started { at, api });
         }
     }
@@ -84,6 +87,18 @@ pub(crate) fn hostile_finding() -> Finding {
     finding.execution.log = Some(HOSTILE.to_owned());
     finding.input.arguments[0].value = fissure_model::Value::Text(HOSTILE.to_owned());
     finding
+}
+
+/// Tells the log that a failure was met, so many seconds after the beginning.
+pub(crate) fn meet(folder: &Path, seconds: f64, id: &str) {
+    let seen = Record::Seen {
+        at: ApiIndex::new(0),
+        api: api(0).title,
+        id: id.to_owned(),
+        number: 0,
+        judging: false,
+    };
+    append(&mut EventLog::open(folder).unwrap(), seconds, &seen);
 }
 
 /// Tells the log of a finding.
@@ -196,7 +211,7 @@ fn batch(index: u64, apis: usize) -> Value {
 fn found(number: usize, apis: usize, finding: &Finding) -> Record {
     let tried = finding.reproduction.unwrap();
     Record::Found {
-        at: number % apis.max(1),
+        at: ApiIndex::new(number % apis.max(1)),
         api: finding.api.title.clone(),
         id: finding.id.clone(),
         kind: finding.verdict.kind,
@@ -204,6 +219,7 @@ fn found(number: usize, apis: usize, finding: &Finding) -> Record {
         failures: tried.failures,
         runs: tried.runs,
         note: finding.is_note(),
+        early: false,
     }
 }
 

@@ -121,13 +121,7 @@ mod tests {
             kind: (*kind).into(),
             default: None,
         };
-        Signature {
-            library_version: "1".into(),
-            missing: None,
-            callable: true,
-            is_class: false,
-            params: Some(params.iter().map(param).collect()),
-        }
+        Signature::of_function("1", Some(params.iter().map(param).collect()))
     }
 
     #[test]

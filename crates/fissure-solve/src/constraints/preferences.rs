@@ -11,15 +11,39 @@ use crate::random::Random;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotId(pub usize);
 
-/// What was chosen for one input, in order.
-pub(crate) type Trace = Vec<(SlotId, u8)>;
+/// What was chosen for one input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trace {
+    /// In order.
+    choices: Vec<(SlotId, u8)>,
+    start: Start,
+}
 
-/// Inputs that follow the untouched weights.
+/// What the choices of an input start from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Start {
+    /// The untouched weights.
+    #[default]
+    Nothing,
+    /// What was learned of each option.
+    Weights,
+    /// An accepted combination.
+    Accepted,
+}
+
+/// Inputs that follow the untouched weights, at first and at least.
 const EXPLORE: f64 = 0.12;
+const LEAST_EXPLORE: f64 = 0.04;
 /// Of the others, once there are accepted combinations: those that start from one.
 const REPLAY: f64 = 0.7;
-/// Of the choices of a replayed combination: those drawn anew.
+/// Of the choices of a replayed combination: those drawn anew at first, and the limits of that.
 const RENEW: f64 = 0.12;
+const LEAST_RENEW: f64 = 0.015;
+const MOST_RENEW: f64 = 0.25;
+/// How the share changes with each outcome: it settles where about 85 % are accepted, so that it is
+/// as large as the API allows.
+const AFTER_ACCEPTED: f64 = 1.01;
+const AFTER_REFUSED: f64 = 0.945;
 const ELITES: usize = 48;
 /// Trials of an option that halve its weight while nothing is accepted.
 const PATIENCE: f32 = 48.0;
@@ -76,9 +100,11 @@ impl SlotBuilder {
             slots,
             elites: Vec::new(),
             next_elite: 0,
-            explore: false,
-            trace: Trace::new(),
+            trace: Trace::default(),
             successes: false,
+            renew: RENEW,
+            explored: [1.0, 2.0],
+            learned: [1.0, 2.0],
         }
     }
 }
@@ -88,30 +114,46 @@ const NONE: u8 = u8::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Preferences {
     slots: Vec<Slot>,
-    elites: Vec<Trace>,
+    elites: Vec<Vec<(SlotId, u8)>>,
     next_elite: usize,
     forced: Vec<u8>,
-    explore: bool,
     trace: Trace,
     /// Some input was accepted.
     successes: bool,
+    /// Share of an accepted combination that is drawn anew.
+    renew: f64,
+    /// How many inputs were accepted, and how many there were: of those that follow the untouched
+    /// weights, and of the others.
+    explored: [f64; 2],
+    learned: [f64; 2],
 }
 
 impl Preferences {
     /// Starts a new input. `learned` is off where feedback must play no role.
     pub(crate) fn begin(&mut self, random: &mut Random, learned: bool) {
-        self.trace.clear();
+        self.trace.choices.clear();
         self.forced.fill(NONE);
-        self.explore = !learned || random.chance(EXPLORE);
-        if !self.explore && !self.elites.is_empty() && random.chance(REPLAY) {
+        self.trace.start = match !learned || random.chance(self.explore()) {
+            true => Start::Nothing,
+            false => Start::Weights,
+        };
+        if self.trace.start == Start::Weights && !self.elites.is_empty() && random.chance(REPLAY) {
+            self.trace.start = Start::Accepted;
             let elite = random.index(self.elites.len());
             for &(slot, option) in &self.elites[elite] {
                 let forced = &mut self.forced[slot.0];
-                if *forced == NONE && !random.chance(RENEW) {
+                if *forced == NONE && !random.chance(self.renew) {
                     *forced = option;
                 }
             }
         }
+    }
+
+    /// How many inputs follow the untouched weights: the fewer, the less comes of it.
+    fn explore(&self) -> f64 {
+        let rate = |[accepted, all]: [f64; 2]| accepted / all;
+        let worth = rate(self.explored) / rate(self.learned);
+        (EXPLORE * worth).clamp(LEAST_EXPLORE, EXPLORE)
     }
 
     pub(crate) fn choose(&mut self, slot: SlotId, random: &mut Random) -> usize {
@@ -119,12 +161,12 @@ impl Preferences {
         let forced = self.forced[index];
         let option = if forced != NONE {
             usize::from(forced)
-        } else if self.explore {
+        } else if self.trace.start == Start::Nothing {
             random.weighted(&self.slots[index].base)
         } else {
             random.weighted(&self.slots[index].weights)
         };
-        self.trace.push((slot, option as u8));
+        self.trace.choices.push((slot, option as u8));
         option
     }
 
@@ -140,6 +182,21 @@ impl Preferences {
                 (0..slot.base.len()).for_each(|option| slot.refresh(option, true));
             }
         }
+        let one = f64::from(u8::from(accepted));
+        let counted = match trace.start {
+            Start::Nothing => &mut self.explored,
+            Start::Weights | Start::Accepted => &mut self.learned,
+        };
+        counted[0] += one;
+        counted[1] += 1.0;
+        if trace.start == Start::Accepted {
+            let factor = match accepted {
+                true => AFTER_ACCEPTED,
+                false => AFTER_REFUSED,
+            };
+            self.renew = (self.renew * factor).clamp(LEAST_RENEW, MOST_RENEW);
+        }
+        let trace = trace.choices;
         for &(slot, option) in &trace {
             let slot = &mut self.slots[slot.0];
             let option = usize::from(option);
@@ -215,7 +272,8 @@ mod tests {
             let mut random = Random::new(Random::key(1, "t"), number);
             preferences.begin(&mut random, false);
             assert_eq!(preferences.choose(slot, &mut random), 0);
-            preferences.learn(vec![(slot, 0)], false);
+            let trace = preferences.trace().clone();
+            preferences.learn(trace, false);
         }
     }
 }

@@ -24,13 +24,7 @@ fn param(name: &str, default: Option<&str>) -> SignatureParam {
 }
 
 fn signature(params: Option<Vec<SignatureParam>>) -> Signature {
-    Signature {
-        library_version: "2.9.1".into(),
-        missing: None,
-        callable: true,
-        is_class: false,
-        params,
-    }
+    Signature::of_function("2.9.1", params)
 }
 
 fn lines(spec: &Spec, signature: &Signature) -> Vec<String> {

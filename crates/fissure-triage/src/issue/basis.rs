@@ -16,7 +16,7 @@ pub(super) fn basis(finding: &Finding) -> &'static str {
              work in place leaves its arguments as they are."
         }
         (Oracle::Forms, _) => "The forms of one function compute the same.",
-        (Oracle::Reference64 | Oracle::Placement, _) => {
+        (Oracle::Reference64 | Oracle::Placement | Oracle::CoveredUp, _) => {
             "Expected is what the same call gives with its arguments in float64."
         }
         (Oracle::Sweep, _) if detail.starts_with("vector and strided") => {

@@ -2,6 +2,7 @@
 
 use fissure_model::{Finding, Oracle, Outcome, OutcomeKind, Report, Value};
 
+use crate::crash_reason::crash_reason;
 use crate::failure::report_of;
 use crate::shrink::tensor::{tensor_of, tensors};
 
@@ -26,6 +27,10 @@ fn sentences(finding: &Finding) -> Vec<String> {
     let one = |text: String| vec![text];
     match finding.verdict.kind {
         OutcomeKind::Crash => vec![
+            format!(
+                "{api} ends the process with {detail}{}",
+                crash_reason(finding)
+            ),
             format!("{api} ends the process with {detail}{on}"),
             format!("{api} ends the process with {detail}"),
         ],
@@ -73,7 +78,7 @@ fn wrong(finding: &Finding, report: &Report) -> Vec<String> {
                 found.push(format!("{api} raises “{first}” and names no argument"));
             }
         }
-        Oracle::Reference64 | Oracle::Placement => {
+        Oracle::Reference64 | Oracle::Placement | Oracle::CoveredUp => {
             if let (Some(dtype), Some(observed), Some(expected)) = (
                 narrow_dtype(finding),
                 first_number(&report.observed),
@@ -105,6 +110,7 @@ fn plain(finding: &Finding) -> String {
         Oracle::KernelPath => format!("{api} depends on the size of its input ({detail})"),
         Oracle::Forms => format!("The forms of {api} disagree ({detail})"),
         Oracle::Uninitialised => format!("{api} returns uninitialised memory ({detail})"),
+        Oracle::CoveredUp => format!("{api} hides an overflow and returns a wrong finite value"),
         Oracle::Reference64 | Oracle::Placement => {
             format!("{api} gives another result in float64 ({detail})")
         }

@@ -20,7 +20,7 @@ const SWITCHES: [&str; 9] = [
 ];
 
 /// The command line as `fissure` reads it.
-pub(crate) fn as_typed(mut words: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn as_typed(mut words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     let name = words.first().map(|name| Path::new(name).to_owned());
     if name.is_some_and(|name| name.file_name().is_some_and(|name| name == SOFT_ASSERTION)) {
         let rest = words.split_off(1);
@@ -29,10 +29,47 @@ pub(crate) fn as_typed(mut words: Vec<OsString>) -> Vec<OsString> {
             .to_vec();
         words.extend(rest);
     }
-    if words.get(1).is_some_and(|command| command == "fuzz") {
-        return words.into_iter().filter_map(switch).collect();
+    let command = words.get(1).and_then(|command| command.to_str());
+    if matches!(command, Some("fuzz" | "learn" | "campaign")) {
+        words = with_lists(words)?;
     }
-    words
+    if words.get(1).is_some_and(|command| command == "fuzz") {
+        words = words.into_iter().filter_map(switch).collect();
+    }
+    Ok(words)
+}
+
+/// `@FILE` stands for the lines of a file, `--api @FILE` for the flag with each of them. Empty lines and those that
+/// begin with `#` do not count.
+fn with_lists(words: Vec<OsString>) -> Result<Vec<OsString>, String> {
+    let mut given: Vec<OsString> = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            // What follows belongs to the user's program.
+            given.push(word);
+            given.extend(words);
+            break;
+        }
+        let Some(path) = word.to_str().and_then(|text| text.strip_prefix('@')) else {
+            given.push(word);
+            continue;
+        };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("failed to read the names in {path}: {error}"))?;
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let is_flag = |word: &&OsString| word.to_str().is_some_and(|word| word.starts_with("--"));
+        let flag = given.last().filter(is_flag).cloned();
+        if flag.is_some() {
+            given.pop();
+        }
+        for line in lines {
+            given.extend(flag.clone());
+            given.push(line.into());
+        }
+    }
+    Ok(given)
 }
 
 /// `--obey=True` is `--obey`, `--obey=False` is nothing.
@@ -56,7 +93,7 @@ mod tests {
 
     fn typed(words: &[&str]) -> Vec<String> {
         let words = words.iter().map(OsString::from).collect();
-        let typed = as_typed(words).into_iter();
+        let typed = as_typed(words).unwrap().into_iter();
         typed.map(|word| word.into_string().unwrap()).collect()
     }
 
@@ -77,6 +114,37 @@ mod tests {
         assert_eq!(
             typed(&["fissure", "scan", "x.py"]),
             ["fissure", "scan", "x.py"]
+        );
+    }
+
+    #[test]
+    fn a_list_of_names_stands_for_each_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("apis.txt");
+        std::fs::write(&file, "# torch\ntorch.add\n\n torch.mm \n").unwrap();
+        let list = format!("@{}", file.display());
+        assert_eq!(
+            typed(&["fissure", "learn", &list, "--seed", "3"]),
+            ["fissure", "learn", "torch.add", "torch.mm", "--seed", "3"]
+        );
+        assert_eq!(
+            typed(&["fissure", "campaign", "torch", "--api", &list]),
+            [
+                "fissure",
+                "campaign",
+                "torch",
+                "--api",
+                "torch.add",
+                "--api",
+                "torch.mm"
+            ]
+        );
+        let missing = ["fissure", "fuzz", "@nowhere"].map(OsString::from);
+        let error = as_typed(missing.to_vec()).unwrap_err();
+        assert!(error.contains("nowhere"), "{error}");
+        assert_eq!(
+            typed(&["fissure", "scan", &list]),
+            ["fissure", "scan", &list]
         );
     }
 

@@ -1,6 +1,6 @@
 //! `fissure apis`: what is known of each public callable of a library.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,12 +12,14 @@ use fissure_campaign::DenyList;
 use fissure_discover::{Answer, Description, PublicName, Question};
 use fissure_execute::{Ended, SandboxOptions, ScriptOptions, WORKER, run_script, unpack_package};
 use fissure_model::pattern_matches;
-use fissure_rules::RuleLibrary;
+use fissure_rules::centaur::write_signatures;
+use fissure_rules::{RuleLibrary, api_named};
 use serde::Serialize;
 
+use crate::command::centaur;
 use crate::command::offered::Library;
 use crate::command::session;
-use crate::console::notice;
+use crate::console::{self, notice};
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
@@ -29,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// come from, or why it cannot be fuzzed.
 #[derive(Args, Debug)]
 pub(crate) struct ApisArgs {
-    /// Import name of the library: torch
+    /// Import name of the library, or of a module of it: torch, torch.nn
     #[arg(value_name = "LIBRARY")]
     library: String,
 
@@ -44,6 +46,14 @@ pub(crate) struct ApisArgs {
     /// Ask the library again, whatever an earlier command kept
     #[arg(long)]
     fresh: bool,
+
+    /// Only the names, one a line: `fissure learn @FILE` reads such a file
+    #[arg(long, conflicts_with_all = ["json", "signatures"])]
+    names: bool,
+
+    /// Print what is known of the parameters as Centaur's `signatures.json`
+    #[arg(long, conflicts_with = "json")]
+    signatures: bool,
 
     /// Print JSON lines
     #[arg(long)]
@@ -71,11 +81,8 @@ struct Row {
 }
 
 pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
-    let library = match args.library.as_str() {
-        "tf" => "tensorflow",
-        "np" => "numpy",
-        other => other,
-    };
+    let named = api_named(&args.library);
+    let library = named.package.as_str();
     let path = session::pythonpath(&args.pythonpath, library)?;
     let target = target::resolve_for(&args.target, library, &path)?;
     let asker = Asker {
@@ -85,6 +92,14 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
     let public = public_names(args.fresh, library, &target.reason, &asker)?;
     let matching: Vec<&PublicName> = public
         .iter()
+        .filter(|one| {
+            // A module of it stands for what is below it.
+            let mut names = std::iter::once(&one.path).chain(&one.aliases);
+            names.any(|name| {
+                let rest = name.strip_prefix(named.path.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        })
         .filter(|one| match &args.pattern {
             None => true,
             Some(pattern) => {
@@ -99,17 +114,27 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
             }
         })
         .collect();
-    let descriptions = if matching.len() <= DESCRIBED {
+    let descriptions = if args.names {
+        Default::default()
+    } else if matching.len() <= DESCRIBED || args.signatures {
         let usable = matching.iter().filter(|one| one.left_out.is_none());
-        asker
-            .ask(Question {
-                describe: usable.map(|one| one.path.as_str()).collect(),
+        let usable: Vec<&str> = usable.map(|one| one.path.as_str()).collect();
+        let mut descriptions = BTreeMap::new();
+        // A question is a variable of the environment, whose length the kernel limits.
+        for part in usable.chunks(DESCRIBED) {
+            let question = Question {
+                describe: part.to_vec(),
                 ..Question::default()
-            })?
-            .descriptions
+            };
+            descriptions.extend(asker.ask(question)?.descriptions);
+        }
+        descriptions
     } else {
         Default::default()
     };
+    if args.signatures {
+        return print_signatures(descriptions.values());
+    }
     let titles: BTreeSet<String> = RuleLibrary::new(&[])?
         .find("*")?
         .into_iter()
@@ -121,7 +146,11 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
         .map(|one| row(one, descriptions.get(&one.path), &titles, &denied))
         .collect();
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if args.names {
+        for row in rows.iter().filter(|row| row.left_out.is_none()) {
+            writeln!(out, "{}", row.name)?;
+        }
+    } else if args.json {
         for row in &rows {
             writeln!(out, "{}", serde_json::to_string(row)?)?;
         }
@@ -140,6 +169,33 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
         } else {
             ""
         }
+    );
+    Ok(ExitStatus::NoFinding.into())
+}
+
+/// What is known, in Centaur's form; what it cannot say is counted.
+fn print_signatures<'a>(
+    descriptions: impl Iterator<Item = &'a Description>,
+) -> anyhow::Result<ExitCode> {
+    let mut written = Vec::new();
+    let mut left_out = 0;
+    for description in descriptions {
+        match centaur::signatures(description) {
+            Ok(found) => written.extend(found),
+            Err(reason) => {
+                left_out += 1;
+                if console::verbose() {
+                    notice!("fissure: {}: {reason}", description.path);
+                }
+            }
+        }
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", write_signatures(&written))?;
+    notice!(
+        "fissure: {} signatures; {left_out} callables have parameters for which there is no type in this form (--verbose \
+         names them)",
+        written.len()
     );
     Ok(ExitStatus::NoFinding.into())
 }

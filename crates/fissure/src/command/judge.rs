@@ -103,6 +103,7 @@ pub(crate) fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         division: Default::default(),
         guide: false,
         corpus: Default::default(),
+        recorded: Default::default(),
         pause: Default::default(),
     };
     judging.apply(&args.judging, &mut options)?;

@@ -5,6 +5,7 @@ pub(crate) mod apis;
 pub(crate) mod assertions;
 pub(crate) mod bisect;
 pub(crate) mod campaign;
+pub(crate) mod centaur;
 pub(crate) mod compare;
 pub(crate) mod corpus;
 pub(crate) mod coverage;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use fissure_execute::{Pool, PoolOptions};
+use fissure_functions::Oracle as ScanOracle;
 use fissure_judge::OracleInfo;
 use fissure_model::Obstacle;
 use serde_json::json;
@@ -18,7 +19,7 @@ use crate::target::{self, TargetArgs};
 /// What `--python` alone is asked for.
 const USUAL_LIBRARY: &str = "torch";
 
-/// List the oracles of `fissure fuzz`, or show the page of one
+/// List the oracles of `fissure fuzz` and `fissure scan`, or show the page of one
 #[derive(Args, Debug)]
 pub(crate) struct OraclesArgs {
     /// Show this oracle's page: when it fires, and when it stays silent
@@ -56,13 +57,18 @@ pub(crate) fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
             }
         }
         Some(name) => {
-            let oracle = fissure_judge::oracle(name).ok_or_else(|| {
-                let names = fissure_judge::oracles().iter().map(|oracle| oracle.name);
-                let meant = suggestion(name, names);
-                usage(format!(
-                    "there is no oracle {name}: fissure oracles lists them{meant}"
-                ))
-            })?;
+            if let Some(oracle) = of_scan(name) {
+                if args.json {
+                    println!("{}", described_of_scan(oracle));
+                } else {
+                    println!(
+                        "{oracle} (of fissure scan)\n\n{}.\n\ndocs/scan.md",
+                        oracle.summary()
+                    );
+                }
+                return Ok(ExitStatus::NoFinding.into());
+            }
+            let oracle = fissure_judge::oracle(name).ok_or_else(|| unknown(name))?;
             if args.json {
                 println!("{}", described(oracle));
             } else {
@@ -71,6 +77,26 @@ pub(crate) fn run(args: OraclesArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitStatus::NoFinding.into())
+}
+
+/// The oracle of a scan with this name; a dash is as good as an underscore.
+fn of_scan(name: &str) -> Option<ScanOracle> {
+    let name = name.replace('-', "_");
+    let mut all = ScanOracle::ALL.into_iter();
+    all.find(|oracle| oracle.to_string() == name)
+}
+
+fn unknown(name: &str) -> anyhow::Error {
+    let scan = ScanOracle::ALL.map(|oracle| oracle.to_string());
+    let names = fissure_judge::oracles().iter().map(|oracle| oracle.name);
+    let meant = suggestion(name, names.chain(scan.iter().map(String::as_str)));
+    usage(format!(
+        "there is no oracle {name}: fissure oracles lists them{meant}"
+    ))
+}
+
+fn described_of_scan(oracle: ScanOracle) -> serde_json::Value {
+    json!({"name": oracle.to_string(), "summary": oracle.summary(), "command": "scan"})
 }
 
 /// What keeps oracles from running in the environment that was named, if one was.
@@ -91,7 +117,7 @@ fn obstacles(args: &OraclesArgs) -> anyhow::Result<Option<(String, Vec<Obstacle>
         oracles: fissure_judge::oracles()
             .iter()
             .filter(|oracle| oracle.is_comparing())
-            .map(|oracle| oracle.name.to_owned())
+            .map(|info| info.oracle.clone())
             .collect(),
         ..PoolOptions::new(python, &package, scratch.path())
     })
@@ -120,7 +146,8 @@ fn listed(obstacles: Option<&(String, Vec<Obstacle>)>) -> serde_json::Value {
         let obstacles: Vec<String> = obstacles.iter().map(ToString::to_string).collect();
         json!({"library": library, "obstacles": obstacles})
     });
-    json!({"oracles": oracles, "profiles": profiles, "cannot_run": cannot})
+    let scan = ScanOracle::ALL.map(described_of_scan);
+    json!({"oracles": oracles, "profiles": profiles, "cannot_run": cannot, "scan": scan})
 }
 
 fn list() {
@@ -145,6 +172,10 @@ fn list() {
             if oracle.price == 1 { "" } else { "s" },
             if oracle.once { ", once" } else { "" }
         );
+    }
+    println!("\nOf fissure scan, all of them always on:\n");
+    for oracle in ScanOracle::ALL {
+        println!("  {:<18} {}", oracle.to_string(), oracle.summary());
     }
     println!("\nProfiles (--profile):\n");
     for profile in &fissure_judge::PROFILES {

@@ -79,7 +79,7 @@ impl LimitArgs {
             .map(|folder| {
                 folder
                     .canonicalize()
-                    .map_err(|_| usage(format!("there is no {}", folder.display())))
+                    .map_err(|_| usage(format!("there is no folder {}", folder.display())))
             })
             .collect::<anyhow::Result<_>>()?;
         let joined = std::env::join_paths(folders).context("a --pythonpath holds a colon")?;
@@ -185,7 +185,10 @@ pub(crate) fn findings(paths: &[PathBuf]) -> anyhow::Result<Vec<StoredFinding>> 
     let mut notes = 0;
     for path in paths {
         if !path.exists() {
-            return Err(usage(format!("there is no {}", path.display())));
+            return Err(usage(format!(
+                "there is no finding and no run at {}",
+                path.display()
+            )));
         }
         let stored =
             stored_findings(path).with_context(|| format!("failed to read {}", path.display()))?;

@@ -14,6 +14,7 @@ use fissure_rules::{Format, Loaded, NamedRule, Precedence, explain, load_text};
 use serde_json::json;
 
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::rules_meant;
 
 #[derive(Args, Debug)]
 pub(crate) struct RulesArgs {
@@ -223,13 +224,15 @@ fn explain_file(args: &ExplainArgs) -> anyhow::Result<ExitCode> {
         let (text, loaded) = args.reading.read(&named)?;
         (named, text, loaded)
     } else {
-        let mut sheets = rule_library(&args.rules)?.find(&args.what)?;
-        let sheet = sheets.pop().filter(|_| sheets.is_empty()).ok_or_else(|| {
-            usage(format!(
-                "there are no rules of {0}: name one API, or a file (`fissure learn {0}` finds them)",
+        let library = rule_library(&args.rules)?;
+        let mut sheets = library.find(&args.what)?;
+        let Some(sheet) = sheets.pop().filter(|_| sheets.is_empty()) else {
+            let meant = rules_meant(&library, &args.what)?;
+            return Err(usage(format!(
+                "there are no rules of {0}: name one API, or a file (`fissure learn {0}` finds them){meant}",
                 args.what
-            ))
-        })?;
+            )));
+        };
         let loaded = load_text(&sheet.text.text, args.reading.precedence());
         (sheet.text.origin.into(), sheet.text.text, loaded)
     };

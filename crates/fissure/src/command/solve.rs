@@ -20,6 +20,7 @@ use serde_json::json;
 
 use super::session::seconds_of;
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::rules_meant;
 use crate::target::MakingDisplay;
 use fissure_rules::RuleLibrary;
 
@@ -158,8 +159,9 @@ fn find(args: &SolveArgs) -> anyhow::Result<Invariants> {
         (Some(sheet), true) => sheet,
         (Some(_), false) => return Err(usage(format!("{} is several APIs: name one", args.what))),
         (None, _) => {
+            let meant = rules_meant(&rule_library(&args.rules)?, &args.what)?;
             return Err(usage(format!(
-                "there are no rules of {0}: `fissure learn {0}` finds them",
+                "there are no rules of {0}: `fissure learn {0}` finds them{meant}",
                 args.what
             )));
         }

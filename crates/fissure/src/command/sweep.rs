@@ -18,6 +18,7 @@ use fissure_sweep::{Event, Exhaustive, Finding, Options, PARTS, Profile, Report}
 
 use crate::console;
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::suggestion;
 use crate::target::{self, TargetArgs};
 
 const LIBRARIES: [&str; 4] = ["torch", "numpy", "tensorflow", "jax"];
@@ -89,6 +90,16 @@ pub(crate) struct SweepArgs {
     target: TargetArgs,
 }
 
+/// The elementwise functions of a library that are known by name.
+fn elementwise(library: &str) -> Vec<String> {
+    let functions = fissure_functions::functions().functions().iter();
+    let names = functions
+        .filter(|function| function.elementwise.is_some())
+        .flat_map(|function| function.all_names());
+    let of_library = |name: &String| name.split('.').next() == Some(library);
+    names.filter(of_library).collect()
+}
+
 pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
     let root = args.targets[0].split('.').next().unwrap_or_default();
     let library = args.library.as_deref().unwrap_or(root);
@@ -143,8 +154,12 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
             .map(|skipped| format!("{}: {}", skipped.function, skipped.reason))
             .collect();
         reasons.dedup();
+        let known = elementwise(library);
+        let meant = (args.targets.iter())
+            .map(|typed| suggestion(typed, known.iter().map(String::as_str)))
+            .collect::<String>();
         return Err(usage(format!(
-            "nothing was swept\n\n{}",
+            "nothing was swept\n\n{}{meant}",
             reasons.join("\n")
         )));
     }
@@ -297,4 +312,18 @@ fn summary(report: &Report) {
         report.crashes.len(),
         report.skipped.len()
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_function_is_told_which_was_meant() {
+        let known = elementwise("torch");
+        assert!(known.iter().all(|name| name.starts_with("torch.")));
+        let meant = suggestion("torch.digama", known.iter().map(String::as_str));
+        assert!(meant.contains("torch.digamma"), "{meant}");
+        assert!(!elementwise("numpy").is_empty());
+    }
 }

@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(press(&mut state, "p"), Wish::Pause);
         assert_eq!(press(&mut state, "q"), Wish::Quit);
         let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(state.key(interrupt), Wish::Quit);
+        assert_eq!(state.key(interrupt), Wish::Interrupt);
     }
 
     #[test]

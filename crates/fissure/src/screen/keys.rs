@@ -10,8 +10,10 @@ pub(super) enum Wish {
     Nothing,
     /// Pause, or go on.
     Pause,
-    /// End the run as Ctrl-C does.
+    /// End the run: what was done is what was wanted.
     Quit,
+    /// The same by Ctrl-C, which the exit code tells.
+    Interrupt,
 }
 
 /// Rows that a page key moves.
@@ -24,7 +26,7 @@ impl State {
         }
         if key.modifiers.contains(KeyModifiers::CONTROL) {
             return match key.code {
-                KeyCode::Char('c') => Wish::Quit,
+                KeyCode::Char('c') => Wish::Interrupt,
                 _ => Wish::Nothing,
             };
         }

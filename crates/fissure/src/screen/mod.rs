@@ -18,6 +18,7 @@ use fissure_campaign::{RunEvent, RunOptions};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event};
 
+use crate::exit_status::{self, ExitStatus};
 use keys::Wish;
 use state::State;
 
@@ -128,10 +129,13 @@ impl Screen {
                 Wish::Pause => {
                     self.pause.fetch_xor(true, Ordering::Relaxed);
                 }
-                Wish::Quit => {
+                wish @ (Wish::Quit | Wish::Interrupt) => {
+                    if wish == Wish::Interrupt {
+                        exit_status::note_interruption();
+                    }
                     if self.stop.swap(true, Ordering::Relaxed) {
                         close_if_open();
-                        std::process::exit(130);
+                        std::process::exit(ExitStatus::Interrupted as i32);
                     }
                 }
             }

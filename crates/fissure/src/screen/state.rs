@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use fissure_campaign::RunEvent;
 use fissure_execute::Busy;
 use fissure_model::OutcomeKind;
+use fissure_triage::crash_reason;
 
 /// One API.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,8 +134,11 @@ impl State {
             }
             RunEvent::Found { finding, folder } => {
                 let text = format!(
-                    "{} {} {}",
-                    finding.api.title, finding.verdict.kind, finding.verdict.detail
+                    "{} {} {}{}",
+                    finding.api.title,
+                    finding.verdict.kind,
+                    finding.verdict.detail,
+                    crash_reason(finding)
                 );
                 let word = if finding.is_note() { "note " } else { "FOUND" };
                 self.lines.push(format!(

@@ -31,7 +31,14 @@ pattern!(BELOW, r"(?i)(?:less than|smaller than|< ) ?(-?\d+)");
 pattern!(RANGE, r"[\[(] ?(-?\d+) ?(?:,|, |\.\.) ?(-?\d+) ?[\])]");
 pattern!(
     LENGTH,
-    r"(?i)length[^.]{0,40}?at least (?:minimum )?(\d+)|(?:length|size|elements?|values|entries|number of \w+)[^.\d]{0,24}?(?:must be|should be|to be|of|:|equal to|==|exactly) ?(\d+)|(?:must|should) (?:contain|have|be) (?:exactly )?(\d+) (?:elements|values|entries|items|ints|numbers)|sequence of (\d+)|of length (\d+)|(?:length|list|tuple) (?:of )?(\d+)"
+    r"(?i)length[^.]{0,40}?at least (?:minimum )?(\d+)|(?:length|size|elements?|values|entries|number of \w+)[^.\d]{0,24}?(?:must be|should be|to be|of|:|equal to|==|exactly) ?(\d+)|(?:must|should) (?:contain|have|be) (?:exactly )?(\d+) (?:elements|values|entries|items|ints|numbers)|sequence of (\d+)|of length (\d+)|(?:expects?|expected|requires?) (?:exactly )?(\d+) (?:\w+ )?(?:states|tensors|inputs|elements|values|items|entries)|(?:vector|array|tensor|list) (?:of|with) (?:exactly )?(\d+) (?:elements|values|entries|items|numbers)|must (?:specify|provide) (?:exactly )?(\d+)|(?:length|list|tuple) (?:of )?(\d+)"
+);
+
+pattern!(FOLLOWING, r"^(?:,? or|,) ?(\d{1,2})\b");
+
+pattern!(
+    WHERE,
+    r"(?i)\b(?:dimension|dim|axis|input|component|position)s? #?-?\d+"
 );
 
 /// An axis that some tensor lacks, or a rank that one has at least.
@@ -50,10 +57,8 @@ pub(super) fn axes(message: &str, about: Option<&str>, found: &mut Vec<Wish>) {
 pub(super) fn ranks(wanted: &str, lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
     let mut ranks: Vec<usize> = RANK
         .captures_iter(wanted)
-        .filter_map(|captures| {
-            let digits = captures.iter().skip(1).flatten().next()?;
-            digits.as_str().parse().ok()
-        })
+        .filter_map(|captures| captures.iter().skip(1).flatten().next())
+        .flat_map(|digits| listed(wanted, digits))
         .filter(|rank| *rank <= 8)
         .collect();
     for (word, rank) in [("scalar", 0), ("vector", 1), ("matrix", 2), ("matrices", 2)] {
@@ -120,31 +125,33 @@ pub(super) fn bounds(wanted: &str, lower: &str, about: Option<&str>, found: &mut
 pub(super) fn lengths(wanted: &str, about: Option<&str>, found: &mut Vec<Wish>) {
     for captures in LENGTH.captures_iter(wanted).take(2) {
         let digits = captures.iter().skip(1).flatten().next();
-        if let Some(length) = digits.and_then(|digits| digits.as_str().parse().ok())
-            && length <= 16
+        for length in digits
+            .map(|digits| listed(wanted, digits))
+            .unwrap_or_default()
         {
-            add(found, about, Want::Length(length));
+            if length <= 16 {
+                add(found, about, Want::Length(length));
+            }
         }
     }
 }
 
-pub(super) fn shapes(lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
-    if lower.contains("square") {
-        add(found, about, Want::Square);
-    } else if lower.contains("same shape")
-        || lower.contains("same size")
-        || lower.contains("shapes must match")
-        || lower.contains("not broadcastable")
-        || lower.contains("incompatible shapes")
-    {
-        add(found, None, Want::SameShape);
+/// A number and those that follow it as a list: "of length 1, 3 or 5".
+fn listed(text: &str, first: regex::Match<'_>) -> Vec<usize> {
+    let mut all: Vec<usize> = first.as_str().parse().into_iter().collect();
+    let mut rest = &text[first.end()..];
+    while let Some(next) = FOLLOWING.captures(rest) {
+        all.extend(next[1].parse::<usize>());
+        rest = &rest[next[0].len()..];
     }
+    all
 }
 
 /// A number that was got is replaced by one that is wanted, wherever the call has it.
 pub(super) fn substitutions(wanted: &str, got: &str, about: Option<&str>, found: &mut Vec<Wish>) {
-    let left = numbers_in(wanted);
-    let right = numbers_in(got);
+    // Which dimension it is about is no size.
+    let left = numbers_in(&WHERE.replace_all(wanted, ""));
+    let right = numbers_in(&WHERE.replace_all(got, ""));
     let mut pairs: Vec<(i64, i64)> = Vec::new();
     for from in right.iter().take(3) {
         pairs.extend(left.iter().take(3).map(|to| (*from, *to)));

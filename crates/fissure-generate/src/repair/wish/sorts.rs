@@ -9,6 +9,10 @@ use regex::Regex;
 use super::super::words::{dtypes_in, has_dtype_words};
 use super::{Sort, Want, Wish, add};
 
+pattern!(
+    CONFLICT,
+    r"(?i)requested d?type|mismatch|\bvs\b|different|not match|!=|incompatible|\bsame\b"
+);
 pattern!(MISSED, r"object has no attribute '(\w+)'");
 pattern!(
     NOT_FOR,
@@ -36,7 +40,14 @@ pub(super) fn forms(lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
 }
 
 pub(super) fn sorts(message: &str, lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
-    const SAID: [(&str, Sort); 57] = [
+    const SAID: [(&str, Sort); 61] = [
+        ("with an unsupported type", Sort::Tensor),
+        ("unsupported type (<class", Sort::Tensor),
+        (
+            "list indices must be integers or slices, not tuple",
+            Sort::Tensor,
+        ),
+        ("truth value of an array", Sort::Bool),
         ("on sparse tensors", Sort::Sparse),
         ("to be dictionaries", Sort::Dict),
         ("to be a dict", Sort::Dict),
@@ -229,6 +240,14 @@ pub(super) fn element_types(
     }
     let mut to = dtypes_in(wanted);
     let mut from = dtypes_in(got);
+    // "requested dtype float32 for Tensor with dtype int64": either may give way, the last one named first.
+    if let ([one, other], true) = (to.as_slice(), from.is_empty() && CONFLICT.is_match(message)) {
+        for (from, to) in [(*other, *one), (*one, *other)] {
+            let (from, to) = (Some(from), vec![to]);
+            add(found, about, Want::Dtype { from, to });
+        }
+        return;
+    }
     if to.is_empty() && !from.is_empty() {
         // "got Int, expected Float": the halves are the other way round.
         std::mem::swap(&mut to, &mut from);

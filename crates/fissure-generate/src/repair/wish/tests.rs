@@ -1,7 +1,7 @@
 use super::*;
 
 fn wants(message: &str, params: &[&str]) -> Vec<Want> {
-    wishes(message, params)
+    asked(message, params, None)
         .into_iter()
         .map(|wish| wish.want)
         .collect()
@@ -32,15 +32,17 @@ fn an_axis_that_a_tensor_lacks_asks_for_a_rank_that_has_it() {
 
 #[test]
 fn the_parameter_that_a_message_names_is_what_it_is_about() {
-    let found = wishes(
+    let found = asked(
         "Expected int for argument 'num_shards' not [1, 2].",
         &["config", "num_shards"],
+        None,
     );
     assert_eq!(found[0].about.as_deref(), Some("num_shards"));
     assert_eq!(found[0].want, Want::Sort(Sort::Int));
-    let found = wishes(
+    let found = asked(
         "argument (position 2) must be Tensor, not int",
         &["input", "other"],
+        None,
     );
     assert_eq!(found[0].about.as_deref(), Some("other"));
 }
@@ -137,7 +139,7 @@ fn any_text_is_read_without_a_panic() {
         "9".repeat(40).as_str(),
         "[1,2) > < >= -",
     ] {
-        wishes(text, &["x"]);
+        asked(text, &["x"], None);
     }
 }
 
@@ -147,7 +149,7 @@ fn what_the_table_of_functions_makes_of_an_argument_is_readable() {
     for object in fissure_functions::functions().objects() {
         assert!(!object.said.is_empty(), "{object:?}");
         for json in &object.with {
-            let read = serde_json::from_value::<fissure_model::Value>(json.clone());
+            let read = serde_json::from_value::<Value>(json.clone());
             assert!(read.is_ok(), "{}: {json}: {read:?}", object.call);
         }
     }
@@ -169,5 +171,167 @@ fn an_attribute_that_is_missed_says_what_was_meant() {
     assert!(
         !unknown.iter().any(|want| matches!(want, Want::Sort(_))),
         "{unknown:?}"
+    );
+}
+
+fn call(arguments: &[(&str, Passing, Value)]) -> ConcreteInput {
+    let arguments = arguments
+        .iter()
+        .map(|(name, passing, value)| Argument {
+            name: (*name).to_owned(),
+            passing: *passing,
+            value: value.clone(),
+        })
+        .collect();
+    ConcreteInput {
+        number: 0,
+        arguments,
+        layer_arguments: None,
+        intent: fissure_model::Intent::Conform,
+        mutations: Vec::new(),
+    }
+}
+
+#[test]
+fn an_argument_that_only_its_value_names_is_left_away() {
+    let input = call(&[
+        ("filters", Passing::Positional, Value::Int(3)),
+        (
+            "regularizer",
+            Passing::Keyword,
+            Value::Text("nearest".into()),
+        ),
+        ("activation", Passing::Keyword, Value::Text("relu".into())),
+    ]);
+    let found = wishes(
+        "Could not interpret regularizer identifier: nearest",
+        &input,
+    );
+    assert_eq!(found[0].about.as_deref(), Some("regularizer"));
+    assert_eq!(found[0].want, Want::Nothing);
+    // Two arguments have the value: neither is blamed.
+    let input = call(&[
+        ("one", Passing::Keyword, Value::Text("nearest".into())),
+        ("other", Passing::Keyword, Value::Text("nearest".into())),
+    ]);
+    let found = wishes("nearest is odd", &input);
+    assert!(found.iter().all(|wish| wish.want != Want::Nothing));
+}
+
+#[test]
+fn the_range_and_the_order_of_elements_are_read() {
+    let wanted = wants("indices[0] = 5 is not in [0, 3)", &["params", "indices"]);
+    assert!(wanted.contains(&Want::AtMost(2)), "{wanted:?}");
+    assert!(wanted.contains(&Want::AtLeast(0)), "{wanted:?}");
+    let wanted = wants("segment ids are not increasing", &["segment_ids"]);
+    assert!(wanted.contains(&Want::Ordered), "{wanted:?}");
+    let wanted = wants("index out of range in self", &["weight", "indices"]);
+    assert!(wanted.contains(&Want::Small), "{wanted:?}");
+    let wanted = wants("expected m1 and m2 to have the same dtype", &["m1"]);
+    assert!(wanted.contains(&Want::SameDtype), "{wanted:?}");
+}
+
+#[test]
+fn numbers_in_words_count_and_positions_from_zero_are_positions() {
+    let wanted = wants("lstm_cell expects two hidden states", &["input", "hx"]);
+    assert!(wanted.contains(&Want::Length(2)), "{wanted:?}");
+    let message = "cannot compute Foo as input #1(zero-based) was expected to be a float tensor \
+                   but is a double tensor";
+    let found = asked(message, &["a", "b"], None);
+    assert_eq!(found[0].about.as_deref(), Some("b"));
+}
+
+#[test]
+fn shapes_that_do_not_agree_are_read_in_every_spelling() {
+    let agree = |one: &[u64], other: &[u64]| Want::Agree {
+        one: one.to_vec(),
+        other: other.to_vec(),
+    };
+    let said = "Outer dimensions of indices and update must match. Indices shape: [4,1], updates shape:[3]";
+    assert!(wants(said, &[]).contains(&agree(&[4, 1], &[3])));
+    let said = "operands could not be broadcast together with shapes (2,3) (4,) ";
+    assert!(wants(said, &[]).contains(&agree(&[2, 3], &[4])));
+    let said = "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)";
+    assert!(wants(said, &[]).contains(&agree(&[2, 3], &[4, 5])));
+    // One shape alone, or two without a word on how they stand to each other.
+    let silent = ["must match: [2,3]", "at [1,2] and [3,4]"];
+    for said in silent {
+        let wanted = wants(said, &[]);
+        assert!(
+            !wanted.iter().any(|want| matches!(want, Want::Agree { .. })),
+            "{wanted:?}"
+        );
+    }
+}
+
+#[test]
+fn how_many_columns_elements_and_parts_there_must_be_is_read() {
+    let wanted = wants(
+        "paddings must be a matrix with 2 columns: [4,3]",
+        &["paddings"],
+    );
+    assert!(wanted.contains(&Want::Last(2)), "{wanted:?}");
+    let wanted = wants(
+        "value_range should be a vector of 2 elements.",
+        &["value_range"],
+    );
+    assert!(wanted.contains(&Want::Length(2)), "{wanted:?}");
+    let wanted = wants("not enough values to unpack (expected 3, got 2)", &["x"]);
+    assert!(wanted.contains(&Want::Rank(vec![3])), "{wanted:?}");
+    let wanted = wants("`input.shape.rank` must be 3, 4 or 5.", &["input"]);
+    assert!(wanted.contains(&Want::Rank(vec![3, 4, 5])), "{wanted:?}");
+    let wanted = wants(
+        "strides should be of length 1, 3 or 5. Received: 2",
+        &["strides"],
+    );
+    for length in [1, 3, 5] {
+        assert!(wanted.contains(&Want::Length(length)), "{wanted:?}");
+    }
+}
+
+#[test]
+fn what_cannot_become_a_tensor_is_not_asked_to_be_sparse() {
+    let said = "Attempt to convert a value (SparseTensor(indices=...)) with an unsupported type \
+                (<class 'SparseTensor'>) to a Tensor.";
+    let wanted = wants(said, &["x"]);
+    assert!(wanted.contains(&Want::Sort(Sort::Tensor)), "{wanted:?}");
+    assert!(!wanted.contains(&Want::Sort(Sort::Sparse)), "{wanted:?}");
+}
+
+#[test]
+fn arguments_of_the_kind_that_is_not_understood_are_left_away() {
+    let tensor = Value::List(vec![Value::Int(1)]);
+    let input = call(&[
+        ("filters", Passing::Keyword, Value::Int(3)),
+        ("kernel_regularizer", Passing::Keyword, tensor.clone()),
+        ("bias_regularizer", Passing::Keyword, Value::None),
+        ("padding", Passing::Keyword, tensor),
+    ]);
+    let found = wishes("Could not interpret regularizer identifier: [1]", &input);
+    let left: Vec<&str> = found
+        .iter()
+        .filter(|wish| wish.want == Want::Nothing)
+        .filter_map(|wish| wish.about.as_deref())
+        .collect();
+    assert_eq!(left, ["kernel_regularizer"]);
+}
+
+#[test]
+fn of_two_types_that_do_not_fit_either_gives_way() {
+    let said = "Tensor conversion requested dtype float32 for Tensor with dtype int64";
+    let wanted = wants(said, &["x"]);
+    for (from, to) in [
+        (Dtype::Int64, Dtype::Float32),
+        (Dtype::Float32, Dtype::Int64),
+    ] {
+        let (from, to) = (Some(from), vec![to]);
+        assert!(wanted.contains(&Want::Dtype { from, to }), "{wanted:?}");
+    }
+    // A choice of two is no conflict.
+    let wanted = wants("expected a tensor of dtype float32 or float64", &["x"]);
+    let to = vec![Dtype::Float32, Dtype::Float64];
+    assert!(
+        wanted.contains(&Want::Dtype { from: None, to }),
+        "{wanted:?}"
     );
 }

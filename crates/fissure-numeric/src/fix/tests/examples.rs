@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::analysed;
+use crate::analysis::tests::sites_at;
 use crate::fix::{Fix, apply, propose};
 
 /// A program of the manifest, with the fixes for its site.
@@ -33,8 +34,7 @@ fn programs() -> Vec<Program> {
                 .position(|line| line.contains("# unstable"))
                 .expect("a marked line")
                 + 1;
-            let site = analysis
-                .sites_at(line)
+            let site = sites_at(&analysis, line)
                 .find(|site| site.function == field("function"))
                 .expect("the site is found");
             Program {

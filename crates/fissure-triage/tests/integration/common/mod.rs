@@ -94,23 +94,11 @@ pub(crate) fn finding(api: Api, input: ConcreteInput, execution: Execution) -> F
     let signature = signature(&api, &verdict, &execution);
     Finding {
         id: finding_id(&api, &verdict, &signature),
-        api,
-        verdict,
         signature: signature.text().to_owned(),
-        input,
-        unshrunk: None,
-        unshrunk_reports: Vec::new(),
-        also_by: Vec::new(),
-        folded: Vec::new(),
-        roles: Vec::new(),
-        also_through: Vec::new(),
-        remarks: Vec::new(),
-        environment: Vec::new(),
-        execution,
-        reproduction: None,
         library_version: "1.0".into(),
         python_version: "3.11.7".into(),
         seed: 1,
+        ..Finding::new(api, verdict, input, execution)
     }
 }
 

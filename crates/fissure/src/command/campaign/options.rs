@@ -74,6 +74,7 @@ pub(super) fn run_options(
         },
         guide: args.run.guide.is_some(),
         corpus: crate::command::session::corpus(&args.run.corpus)?,
+        recorded: Default::default(),
         pause: Default::default(),
     };
     judging.apply(&args.judging, &mut options)?;

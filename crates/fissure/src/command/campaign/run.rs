@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use fissure_campaign::{
-    CampaignFolder, CampaignPlan, Learning, Part, RunOptions, RunSummary, SessionOptions, Shard,
-    Source,
+    ApiIndex, CampaignFolder, CampaignPlan, Learning, Part, PlanIndex, RunOptions, RunSummary,
+    SessionOptions, Shard, Source,
 };
 use fissure_environment::Surroundings;
 use fissure_execute::PoolOptions;
@@ -44,7 +44,7 @@ pub(super) struct ShardRun<'a> {
 const LEARNING_NICENESS: u8 = 10;
 
 /// Why APIs are left out, by position in the shard.
-pub(super) type LeftOut = BTreeMap<usize, String>;
+pub(super) type LeftOut = BTreeMap<ApiIndex, String>;
 
 /// What a call must exceed to be told as a hang, where the user does not say it.
 const HANG: Duration = Duration::from_secs(10);
@@ -68,7 +68,7 @@ impl ShardRun<'_> {
     }
 
     /// Positions in the plan of this shard's APIs.
-    fn positions(&self) -> impl Iterator<Item = usize> {
+    fn positions(&self) -> impl Iterator<Item = PlanIndex> {
         self.shard.positions(self.plan.apis.len())
     }
 
@@ -154,7 +154,7 @@ impl ShardRun<'_> {
         let failures = fissure_campaign::failures(&learned)?;
         let mut left_out = LeftOut::new();
         let mut specs = self.known_specs()?;
-        for (local, at) in self.positions().enumerate() {
+        for (local, at) in (0..).map(ApiIndex::new).zip(self.positions()) {
             let api = &self.plan.apis[at];
             if !api.learn {
                 continue;
@@ -176,7 +176,7 @@ impl ShardRun<'_> {
         let (specs, mut left_out) = self.specs()?;
         let options = self.options(LeftOut::new())?;
         let mut distinct = 0;
-        for (at, spec) in specs.iter().enumerate() {
+        for (at, spec) in (0..).map(ApiIndex::new).zip(&specs) {
             if left_out.contains_key(&at) || spec.is_bare() {
                 continue;
             }

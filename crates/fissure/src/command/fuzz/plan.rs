@@ -6,7 +6,8 @@ use std::time::Duration;
 use anyhow::Context;
 use fissure_campaign::{JudgingOptions, RunOptions};
 use fissure_generate::{GenerateOptions, TensorsAs};
-use fissure_model::{Mode, Spec, Way};
+use fissure_judge::OracleInfo;
+use fissure_model::{Mode, Oracle, Spec, Way};
 use fissure_spec::{DtypeConfig, Warning};
 
 use super::args::{FuzzArgs, GeneratorArg, WayArg};
@@ -153,6 +154,10 @@ impl Plan {
             division: Default::default(),
             guide: args.run.guide.is_some(),
             corpus: crate::command::session::corpus(&args.run.corpus)?,
+            recorded: match is_docter {
+                true => recorded(args, timeout),
+                false => Default::default(),
+            },
             pause: Default::default(),
         };
         judging.apply(&args.judging, &mut run)?;
@@ -173,18 +178,18 @@ impl Plan {
 /// The user's own oracles judge beside the others, and unless told otherwise every accepted input:
 /// they are the ones that know what is right.
 fn add_own(own: &OwnOracles, share_is_set: bool, run: &mut RunOptions) {
-    let names = own.names();
-    if names.is_empty() {
+    let named = own.oracles();
+    if named.is_empty() {
         return;
     }
-    let mut oracles: Vec<String> = run.judging.oracles.to_vec();
-    for oracle in names.into_iter().filter_map(fissure_judge::oracle) {
-        if !oracles.iter().any(|known| known == oracle.name) {
-            oracles.push(oracle.name.to_owned());
-            run.judging.price += oracle.price;
+    let mut oracles: Vec<Oracle> = run.judging.oracles.to_vec();
+    for info in named.iter().filter_map(OracleInfo::of) {
+        if !oracles.contains(&info.oracle) {
+            oracles.push(info.oracle.clone());
+            run.judging.price += info.price;
         }
-        if !run.oracles.iter().any(|known| known == oracle.name) {
-            run.oracles.push(oracle.name.to_owned());
+        if !run.has_oracle(&info.oracle) {
+            run.oracles.push(info.oracle.clone());
         }
     }
     run.judging.oracles = oracles.into();
@@ -230,6 +235,20 @@ impl DocterForm {
         })?;
         Ok(Some(DocterForm { dtypes }))
     }
+}
+
+/// What DocTer's `fuzzing_config` has besides what every run records.
+fn recorded(args: &FuzzArgs, timeout: f64) -> serde_json::Map<String, serde_json::Value> {
+    [
+        ("target_config", args.targets.first().cloned().into()),
+        ("dtype_config", args.targets.get(1).cloned().into()),
+        ("data_construct", args.data_construct.clone().into()),
+        ("timeout", timeout.into()),
+        ("verbose", crate::console::verbose().into()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into_iter()
+    .collect()
 }
 
 fn mode(args: &FuzzArgs, is_docter: bool) -> Mode {

@@ -20,6 +20,7 @@
 
 use std::path::{Path, PathBuf};
 
+use fissure_model::Oracle;
 use serde::{Deserialize, Serialize};
 
 use super::args::FuzzArgs;
@@ -86,21 +87,21 @@ pub(super) struct Property {
 }
 
 impl OwnOracles {
-    /// Names of the oracles that are wanted.
-    pub(super) fn names(&self) -> Vec<&'static str> {
-        let mut names = Vec::new();
+    /// The oracles that are wanted.
+    pub(super) fn oracles(&self) -> Vec<Oracle> {
+        let mut oracles = Vec::new();
         if !self.references.is_empty() {
-            names.push("own-reference");
+            oracles.push(Oracle::OwnReference);
         }
         if !self.properties.is_empty() {
-            names.push("own-property");
+            oracles.push(Oracle::OwnProperty);
         }
-        names
+        oracles
     }
 
     /// The variable by which workers are told, if there is anything to tell.
     pub(super) fn environment(&self) -> anyhow::Result<Vec<(String, String)>> {
-        if self.names().is_empty() {
+        if self.oracles().is_empty() {
             return Ok(Vec::new());
         }
         let text = serde_json::to_string(self)?;

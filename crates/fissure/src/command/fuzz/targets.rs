@@ -8,6 +8,7 @@ use fissure_model::title_matches;
 use fissure_spec::{SpecError, Warning};
 
 use super::args::{FuzzArgs, GeneratorArg};
+use crate::command::scan::notebook;
 use crate::command::session::args::rule_library;
 use crate::exit_status::usage;
 use fissure_rules::{RuleLibrary, RuleSheet, api_named, bare_spec};
@@ -61,7 +62,9 @@ impl<'a> Asked<'a> {
             let file_like = [".yaml", ".yml", ".rules"]
                 .iter()
                 .any(|end| target.ends_with(end));
-            if Path::new(target).exists() {
+            if let Some(refusal) = a_program(Path::new(target)) {
+                return Err(usage(refusal));
+            } else if Path::new(target).exists() {
                 asked.files.push(target.into());
             } else if file_like || target.contains('/') {
                 return Err(usage(format!("there is no file {target}")));
@@ -85,6 +88,25 @@ impl<'a> Asked<'a> {
             ));
         }
         Ok(asked)
+    }
+}
+
+/// What to do with a file of Python instead.
+fn a_program(file: &Path) -> Option<String> {
+    let extension = file.extension()?.to_str()?;
+    if !file.is_file() {
+        return None;
+    }
+    match extension {
+        "py" => {
+            let shown = file.display();
+            Some(format!(
+                "`{shown}` is a program\n\nname the function in it that is to be fuzzed, or scan the program:\n\
+                 fissure fuzz {shown}::FUNCTION\nfissure scan {shown}"
+            ))
+        }
+        "ipynb" => Some(notebook(file, "scan")),
+        _ => None,
     }
 }
 

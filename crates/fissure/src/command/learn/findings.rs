@@ -21,6 +21,8 @@ pub(super) struct Findings {
     pub folder: PathBuf,
     pub python: PathBuf,
     pub script: ScriptOptions,
+    /// Of the user's own packages.
+    pub folders: Vec<PathBuf>,
     pub seed: u64,
 }
 
@@ -54,25 +56,17 @@ impl Findings {
         }
         let mut written = 0;
         for (signature, (input, execution, verdict)) in simplest.into_iter().take(MOST) {
+            let known = Api {
+                folders: self.folders.clone(),
+                ..api.clone()
+            };
             let mut finding = Finding {
                 id: finding_id(api, &verdict, &signature),
-                api: api.clone(),
-                verdict,
                 signature: signature.text().to_owned(),
-                input: input.clone(),
-                unshrunk: None,
-                unshrunk_reports: Vec::new(),
-                also_by: Vec::new(),
-                folded: Vec::new(),
-                roles: Vec::new(),
-                also_through: Vec::new(),
-                remarks: Vec::new(),
-                environment: Vec::new(),
-                execution: execution.clone(),
-                reproduction: None,
                 library_version: pool.info().library_version.clone(),
                 python_version: pool.info().python_version.clone(),
                 seed: self.seed,
+                ..Finding::new(known, verdict, input.clone(), execution.clone())
             };
             self.try_again(&mut finding);
             let folder = write_finding(&self.folder, &finding)

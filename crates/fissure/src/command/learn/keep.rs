@@ -13,6 +13,7 @@ use super::findings::Findings;
 use super::table::{Record, Table};
 use crate::console::warning;
 use crate::exit_status::ExitStatus;
+use crate::suggestion::suggestion;
 
 /// Writes the rules and the table, and counts findings.
 pub(super) struct Keeper<'a> {
@@ -63,10 +64,12 @@ impl Observer<anyhow::Error> for Keeper<'_> {
                 name,
                 reason,
                 missing,
+                neighbours,
             } => {
                 self.missing
                     .fetch_add(usize::from(missing), Ordering::Relaxed);
-                warning!("{name}: {reason}");
+                let meant = suggestion(name, neighbours.iter().map(String::as_str));
+                warning!("{name}: {reason}{meant}");
                 self.failed.fetch_add(1, Ordering::Relaxed);
                 let record = Record::failed(name, &reason);
                 self.table().add(&record)?;

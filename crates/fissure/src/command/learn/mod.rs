@@ -17,7 +17,8 @@ use fissure_environment::Surroundings;
 use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
 use fissure_learn::{KnownCalls, LanguageModel, LearnError, LearnOptions, Many, Seeds, read_calls};
 
-use crate::command::session::{seconds_of, stop_on_interrupt};
+use crate::command::fuzz::needs::interpreter_package;
+use crate::command::session::{self, seconds_of, stop_on_interrupt};
 use crate::console::notice;
 use crate::exit_status::usage;
 use crate::target::{self, TargetArgs};
@@ -65,6 +66,14 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "DIR")]
     database: Option<PathBuf>,
 
+    /// Folder with a package of your own, put before the library's own search path
+    #[arg(long, value_name = "DIR")]
+    pythonpath: Vec<PathBuf>,
+
+    /// Module to import first: it may register operators (`torch.ops.mine.f`)
+    #[arg(long, value_name = "MODULE")]
+    import: Vec<String>,
+
     /// Keep a third of the known calls apart, and measure precision and recall
     #[arg(long)]
     evaluate: bool,
@@ -77,6 +86,10 @@ pub(crate) struct LearnArgs {
         requires = "evaluate"
     )]
     least: f64,
+
+    /// Keep rules that follow from the others (finding them needs Z3: `fissure doctor`)
+    #[arg(long)]
+    no_reduce: bool,
 
     /// Learn again what is there already
     #[arg(long)]
@@ -125,7 +138,10 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         time: seconds_of(args.time, "--api-time")?,
         evaluate: args.evaluate,
         model: language_model(&args)?,
-        solver: fissure_environment::find_solver(&Surroundings::from_process()?)?,
+        solver: match args.no_reduce {
+            true => None,
+            false => fissure_environment::find_solver(&Surroundings::from_process()?)?,
+        },
         ..LearnOptions::default()
     };
     if args.workers == 0 {
@@ -140,7 +156,9 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     };
     std::fs::create_dir_all(&args.out)
         .with_context(|| format!("failed to make {}", args.out.display()))?;
-    let python = target::resolve(&args.target, package)?.python;
+    let folders = own_folders(&args, package)?;
+    let needed = interpreter_package(package, &folders);
+    let python = target::resolve_for(&args.target, needed, &folders)?.python;
     let stop = stop_on_interrupt()?;
     let scratch = tempfile::tempdir().context("failed to make a scratch folder")?;
     let seeds = match database(&args, package, &python, scratch.path(), &stop) {
@@ -162,9 +180,10 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
             memory_limit: 4 << 30,
             scratch: scratch.path().join("confirm"),
             sandbox: SandboxOptions::default(),
-            environment: Vec::new(),
+            environment: vec![("PYTHONPATH".to_owned(), joined(&folders)?)],
             cancelled: Arc::clone(&stop),
         },
+        folders: folders.clone(),
         seed: args.seed,
     };
     let many = Many {
@@ -174,6 +193,8 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         options,
         pool: PoolOptions {
             timeout,
+            extra_path: folders,
+            imports: args.import.clone(),
             ..PoolOptions::new(&python, package, scratch.path().join("pool"))
         },
         workers: args.workers,
@@ -197,6 +218,24 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
     };
     many.run(&keeper, &stop)?;
     Ok(keeper.finish()?.into())
+}
+
+/// The folders of the user's own packages, as workers find them.
+fn own_folders(args: &LearnArgs, package: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let modules = args.import.iter().map(String::as_str).chain([package]);
+    let path = session::pythonpath_for(&args.pythonpath, modules)?;
+    let whole = |folder: &PathBuf| {
+        let named = || usage(format!("there is no folder {}", folder.display()));
+        folder.canonicalize().map_err(|_| named())
+    };
+    path.iter().map(whole).collect()
+}
+
+fn joined(folders: &[PathBuf]) -> anyhow::Result<String> {
+    let joined = std::env::join_paths(folders).context("a folder's name holds a colon")?;
+    joined
+        .into_string()
+        .map_err(|_| usage("the name of a folder is not valid text"))
 }
 
 /// The model that the flags name; its answers are kept in Fissure's cache folder.

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use fissure_execute::{SandboxOptions, has_gpu};
 use fissure_numeric::scan::{
     Bounds, Config, InputEvent, Layout, Progress, ScanError, ScanOptions, ScanReport, ScanSite,
-    ScanTarget, Steering, imported, scan, write_output,
+    ScanTarget, Steering, check_syntax, imported, scan, write_output,
 };
 
 use crate::command::session::protections;
@@ -158,17 +158,24 @@ fn lacks_a_module(report: &ScanReport) -> bool {
         .is_some_and(|error| error.0 == "ModuleNotFoundError")
 }
 
+/// What to do with a notebook.
+pub(super) fn notebook(file: &Path, command: &str) -> String {
+    let shown = file.display();
+    let script = file.with_extension("py");
+    format!(
+        "`{shown}` is a notebook\n\nmake a script of it, and {command} that:\n\
+         jupyter nbconvert --to script {shown}\nfissure {command} {}",
+        script.display()
+    )
+}
+
 /// Why a file is no Python program, by its name; nothing where it may be one.
 fn no_program(file: &Path) -> Option<String> {
     let shown = file.display();
     let extension = file.extension()?.to_str()?.to_ascii_lowercase();
     match extension.as_str() {
         "py" | "pyw" => None,
-        "ipynb" => Some(format!(
-            "`{shown}` is a notebook\n\nmake a script of it, and scan that:\n\
-             jupyter nbconvert --to script {shown}\nfissure scan {}",
-            file.with_extension("py").display()
-        )),
+        "ipynb" => Some(notebook(file, "scan")),
         _ => Some(format!(
             "`{shown}` is no Python program: a scan takes a file that ends in `.py`, a module or a folder"
         )),
@@ -181,15 +188,14 @@ pub(crate) fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         .parse()
         .map_err(|error| usage(format!("{error}")))?;
     // Before an environment is made for it.
-    if let ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } = &scan_target
-        && !file.is_file()
-    {
-        return Err(usage(format!("there is no file `{}`", file.display())));
-    }
-    if let ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } = &scan_target
-        && let Some(refusal) = no_program(file)
-    {
-        return Err(usage(refusal));
+    if let ScanTarget::Script(file) | ScanTarget::FileFunction { file, .. } = &scan_target {
+        if !file.is_file() {
+            return Err(usage(format!("there is no file `{}`", file.display())));
+        }
+        if let Some(refusal) = no_program(file) {
+            return Err(usage(refusal));
+        }
+        check_syntax(file).map_err(|error| usage(error.to_string()))?;
     }
     let config = match &args.config {
         Some(path) => Config::load(path).map_err(|error| usage(error.to_string()))?,

@@ -135,13 +135,10 @@ impl Judging {
         options.oracles = self
             .oracles
             .iter()
-            .map(|oracle| oracle.name.to_owned())
+            .map(|info| info.oracle.clone())
             .collect();
         options.judging = JudgingOptions {
-            oracles: comparing
-                .iter()
-                .map(|oracle| oracle.name.to_owned())
-                .collect(),
+            oracles: comparing.iter().map(|info| info.oracle.clone()).collect(),
             price: comparing.iter().map(|oracle| oracle.price).sum(),
             share: self.share,
             // A count ends the run, or the user has said how much: what is judged follows from the

@@ -97,13 +97,31 @@ pub(super) fn corpus(paths: &[PathBuf]) -> anyhow::Result<Arc<Corpus>> {
 
 /// The folders of the user's own packages, the current one included where it holds the package.
 pub(super) fn pythonpath(named: &[PathBuf], package: &str) -> anyhow::Result<Vec<PathBuf>> {
-    Ok(search_path(named, &current_folder()?, [package]))
+    pythonpath_for(named, [package])
 }
 
 /// The same with what is imported first.
 pub(super) fn pythonpath_of(args: &RunArgs, package: &str) -> anyhow::Result<Vec<PathBuf>> {
     let modules = args.import.iter().map(String::as_str).chain([package]);
-    Ok(search_path(&args.pythonpath, &current_folder()?, modules))
+    pythonpath_for(&args.pythonpath, modules)
+}
+
+/// The same where any of several modules may lie.
+pub(super) fn pythonpath_for<'a>(
+    named: &[PathBuf],
+    modules: impl IntoIterator<Item = &'a str>,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let named = with_variable(named);
+    Ok(search_path(&named, &current_folder()?, modules))
+}
+
+/// The folders of flags, then those of the variable PYTHONPATH. Workers stand elsewhere, and a finding is tried again
+/// when the variable is gone: both need to know where a package lies.
+fn with_variable(named: &[PathBuf]) -> Vec<PathBuf> {
+    let variable = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    let folders = std::env::split_paths(&variable).filter(|folder| folder.is_dir());
+    let whole = folders.filter_map(|folder| std::path::absolute(folder).ok());
+    named.iter().cloned().chain(whole).collect()
 }
 
 fn current_folder() -> anyhow::Result<PathBuf> {

@@ -6,6 +6,7 @@
 mod diff;
 mod discovery;
 mod extract;
+mod import;
 mod library;
 mod repair;
 
@@ -24,6 +25,7 @@ use crate::exit_status::{ExitStatus, usage};
 use crate::target::TargetArgs;
 use diff::DiffArgs;
 use extract::ExtractArgs;
+use import::ImportArgs;
 use library::{Resolution, resolve_titles};
 use repair::RepairArgs;
 
@@ -46,6 +48,8 @@ enum SpecsCommand {
     /// From operator schemas, registries, annotations, stubs, checks in the source and documentation
     /// of the installed version. Each constraint has its evidence: where it comes from, how sure it is.
     Extract(ExtractArgs),
+    /// Write a constraint file for each of Centaur's signatures
+    Import(ImportArgs),
     /// Show what changed between two versions, or two folders, in what a library says it accepts
     Diff(DiffArgs),
     /// Ask the installed library about constraint files, and repair what it contradicts
@@ -101,6 +105,7 @@ pub(crate) fn run(args: SpecsArgs) -> anyhow::Result<ExitCode> {
         SpecsCommand::Check(args) => check(&args),
         SpecsCommand::Show(args) => show(&args),
         SpecsCommand::Extract(args) => extract::extract(&args),
+        SpecsCommand::Import(args) => import::import(&args),
         SpecsCommand::Diff(args) => diff::diff(&args),
         SpecsCommand::Repair(args) => repair::repair(&args),
     }
@@ -406,13 +411,7 @@ mod tests {
 
     #[test]
     fn the_library_answer_separates_agreement_from_contradiction() {
-        let library = Signature {
-            library_version: "2.9.1".into(),
-            missing: None,
-            callable: true,
-            is_class: false,
-            params: None,
-        };
+        let library = Signature::of_function("2.9.1", None);
         let confirmations = [
             Confirmation::Confirmed { param: "a".into() },
             Confirmation::UnknownParam {

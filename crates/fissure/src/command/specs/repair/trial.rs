@@ -60,8 +60,6 @@ impl Asked<'_> {
     /// The same; with `words` rejected inputs are changed as their rejection asks, too.
     fn steered_by(&mut self, spec: &Spec, words: bool) -> Option<Vec<(ConcreteInput, Execution)>> {
         let mut made = self.generator(spec, Mode::Conform, words)?;
-        let params = spec.params.iter().chain(&spec.layer_params);
-        let names: Vec<&str> = params.map(|param| param.name.as_str()).collect();
         let mut all = Vec::new();
         while all.len() < INPUTS {
             let first = all.len() as u64;
@@ -73,7 +71,7 @@ impl Asked<'_> {
             }
             for (input, execution) in &ran {
                 let asked = match &execution.outcome {
-                    Outcome::Rejected(exception) if words => wishes(&exception.message, &names),
+                    Outcome::Rejected(exception) if words => wishes(&exception.message, input),
                     _ => Vec::new(),
                 };
                 let accepted = matches!(execution.outcome, Outcome::Accepted { .. });

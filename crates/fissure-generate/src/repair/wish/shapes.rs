@@ -1,0 +1,84 @@
+//! What a rejection says of whole shapes: that they must agree, and how they end.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Want, Wish, add};
+
+// "[2,3] vs. [4]", "(2, 3) (4,)", "torch.Size([2, 3])".
+pattern!(
+    SHAPE,
+    r"\[((?:\d+(?:, ?\d+)*)?)\]|\(((?:\d+, ?)+(?:\d+)?)\)|\b(\d+(?:x\d+)+)\b"
+);
+pattern!(
+    DISAGREE,
+    r"(?i)\b(?:match|equal|incompatible|compatible|broadcast\w*|same|mismatch\w*|aligned|agree|multiplied|differ\w*|inconsistent|vs\.?|conform\w*)\b"
+);
+// "must be a matrix with 2 columns", "must have 3 channels".
+pattern!(
+    LAST,
+    r"(?i)\b(\d+) (?:columns?|channels?)\b|\b(?:last|inner(?:most)?|trailing|final) dim(?:ension)?(?: size)?(?: of \w+)? (?:must|should|to)(?: be| have size)?(?: equal to)? (\d+)"
+);
+pattern!(UNPACKED, r"values to unpack \(expected (?:at least )?(\d)");
+
+/// Larger shapes are not made to agree.
+const LARGEST_RANK: usize = 8;
+
+/// Two shapes in a message about what does not agree.
+pub(super) fn two_shapes(message: &str, found: &mut Vec<Wish>) {
+    if !DISAGREE.is_match(message) {
+        return;
+    }
+    let mut shapes = SHAPE.captures_iter(message).filter_map(|captures| {
+        let text = captures.iter().skip(1).flatten().next()?.as_str();
+        let sizes = text.split([',', 'x']).map(str::trim);
+        let sizes = sizes.filter(|size| !size.is_empty());
+        let sizes: Option<Vec<u64>> = sizes.map(|size| size.parse().ok()).collect();
+        sizes.filter(|sizes| sizes.len() <= LARGEST_RANK)
+    });
+    let Some(one) = shapes.next() else {
+        return;
+    };
+    if let Some(other) = shapes.find(|shape| *shape != one) {
+        add(found, None, Want::Agree { one, other });
+    }
+}
+
+/// How large the last dimension is to be.
+pub(super) fn last(wanted: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    let Some(captures) = LAST.captures(wanted) else {
+        return;
+    };
+    let digits = captures.iter().skip(1).flatten().next();
+    if let Some(size) = digits.and_then(|digits| digits.as_str().parse().ok()) {
+        add(found, about, Want::Last(size));
+    }
+}
+
+/// Python takes a list apart, or the shape of a tensor.
+pub(super) fn unpacked(message: &str, found: &mut Vec<Wish>) {
+    if let Some(captures) = UNPACKED.captures(message)
+        && let Ok(count) = captures[1].parse()
+    {
+        add(found, None, Want::Rank(vec![count]));
+        add(found, None, Want::Length(count));
+    }
+}
+
+pub(super) fn shapes(lower: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    if lower.contains("square") {
+        add(found, about, Want::Square);
+    } else if lower.contains("same shape")
+        || lower.contains("same size")
+        || lower.contains("shapes must match")
+        || lower.contains("not broadcastable")
+        || lower.contains("incompatible shapes")
+        || lower.contains("same dimensions")
+        || lower.contains("equal size")
+        || lower.contains("shape mismatch")
+        || lower.contains("shapes do not match")
+    {
+        add(found, None, Want::SameShape);
+    }
+}
