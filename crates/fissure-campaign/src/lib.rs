@@ -27,6 +27,7 @@ mod novelty;
 mod options;
 mod order;
 mod phase;
+mod plain;
 mod plan;
 mod record;
 mod rejections;

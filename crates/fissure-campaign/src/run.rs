@@ -439,11 +439,20 @@ impl Run<'_> {
     }
 
     fn finish_triage(&mut self) -> Result<(), CampaignError> {
-        while self.triage(TICK)? {
+        loop {
+            // What is told already is tried beside what is not: a hang may take all the time that is left.
+            if !self.halt.load(Ordering::Relaxed) {
+                self.confirmer.try_plainly();
+            }
+            while self.triage(TICK)? {
+                self.watch_limit();
+                self.tick();
+            }
             self.watch_limit();
-            self.tick();
+            if self.confirmer.kept() == 0 || self.halt.load(Ordering::Relaxed) {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// When the time for everything is up, nobody makes inputs smaller or tries scripts any more.

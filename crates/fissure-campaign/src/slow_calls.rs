@@ -9,7 +9,7 @@ use std::time::Duration;
 use fissure_execute::QUICK;
 
 /// Part of each turn that slow calls may take.
-const OF_A_TURN: u32 = 4;
+const OF_A_TURN: u32 = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlowCalls {
@@ -59,9 +59,9 @@ mod tests {
         slow.count(2 * second);
         slow.count(2 * second);
         assert_eq!(slow.for_batch(0), Duration::ZERO);
-        slow.begin_turn(8 * second);
+        slow.begin_turn(20 * second);
         assert_eq!(slow.for_batch(0), 2 * second);
-        slow.begin_turn(8 * second);
+        slow.begin_turn(20 * second);
         assert_eq!(
             slow.for_batch(0),
             3 * second,

@@ -11,16 +11,10 @@ use fissure_model::{Finding, OutcomeKind};
 /// Work on a finding.
 pub(crate) trait Job {
     fn finding(&self) -> &Finding;
-
-    /// It comes after everything else.
-    fn can_wait(&self) -> bool {
-        false
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Urgency {
-    can_wait: bool,
     hang: bool,
     /// Findings of the same API that came before.
     earlier: u32,
@@ -61,7 +55,6 @@ impl<T: Job> TriageQueue<T> {
         let earlier = *known;
         *known += 1;
         let urgency = Urgency {
-            can_wait: job.can_wait(),
             hang: finding.verdict.kind == OutcomeKind::Timeout,
             earlier,
             arrived: state.arrived,

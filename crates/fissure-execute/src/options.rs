@@ -200,7 +200,7 @@ pub struct Batch {
 }
 
 /// A call that takes no longer is quick.
-pub const QUICK: Duration = Duration::from_millis(200);
+pub const QUICK: Duration = Duration::from_millis(100);
 
 impl Batch {
     pub(crate) fn is_abandoned(&self) -> bool {

@@ -467,8 +467,8 @@ mod tests {
         };
         assert_eq!(left(0, 0), Duration::from_secs(5), "it may import much");
         assert_eq!(left(1, 2_000), Duration::from_secs(2));
-        assert_eq!(left(2, 2_050), Duration::from_secs(2), "that one was quick");
-        assert_eq!(left(3, 5_050), QUICK);
+        assert_eq!(left(2, 2_040), Duration::from_secs(2), "that one was quick");
+        assert_eq!(left(3, 5_040), QUICK);
     }
 
     #[test]

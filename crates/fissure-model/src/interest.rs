@@ -63,6 +63,8 @@ impl Finding {
             OutcomeKind::WrongResult | OutcomeKind::Nan => match self.verdict.oracle {
                 _ if input.empty || input.rare_dtype => Interest::Strictness,
                 Oracle::Gradient => Interest::WrongGradient,
+                // What was refused was not promised: only the two sides differ in what they take.
+                Oracle::Meta if self.is_refusal() => Interest::Strictness,
                 Oracle::Meta | Oracle::Contract => Interest::WrongPromise,
                 Oracle::Acceptance | Oracle::Rejection | Oracle::Message => Interest::Strictness,
                 // It looks at extreme numbers only, which in half precision are ordinary ones.
@@ -76,6 +78,15 @@ impl Finding {
             _ if input.large || input.empty || input.broken => Interest::CrashOnAbsurdInput,
             _ => Interest::Crash,
         }
+    }
+}
+
+impl Finding {
+    /// One form of a call says that it does not take the arguments: with a class of exception that is meant for
+    /// that. Others are slips.
+    fn is_refusal(&self) -> bool {
+        let raised = self.verdict.detail.rsplit_once("raises ");
+        raised.is_some_and(|(_, class)| ["RuntimeError", "ValueError"].contains(&class))
     }
 }
 

@@ -102,9 +102,10 @@ pub(crate) fn is_corrupted(verdict: &Verdict, execution: &Execution) -> bool {
 pub(crate) fn keys(api: &Api, signature: &Signature, others: &[(Oracle, String)]) -> Vec<String> {
     let (mut kind, mut oracle, mut detail) = ("", "", "");
     let mut said = Vec::new();
+    let mut note = false;
     for line in signature.text().lines() {
         match line.split_once(' ').unwrap_or((line, "")) {
-            ("note", _) => return Vec::new(),
+            ("note", _) => note = true,
             ("kind", text) => kind = text,
             ("oracle", text) => oracle = text,
             ("detail", text) => detail = text,
@@ -112,6 +113,13 @@ pub(crate) fn keys(api: &Api, signature: &Signature, others: &[(Oracle, String)]
             ("api" | "at" | "cycle", _) => {}
             _ => said.push(line),
         }
+    }
+    if oracle == Oracle::Message.as_str() {
+        // How a library words its refusals is one matter, whichever function refuses.
+        return vec![format!("{}\nmessage {detail}", api.package)];
+    }
+    if note {
+        return Vec::new();
     }
     let operator = operator(api);
     let mut keys: Vec<String> = signature.place().into_iter().collect();
@@ -148,9 +156,25 @@ fn wrong(operator: &str, oracle: &Oracle, detail: &str) -> String {
         (Oracle::Layout, Some((_, what))) if variant.is_none() => what.to_owned(),
         (Oracle::Layout, _) => "values".to_owned(),
         (Oracle::Sweep, _) => swept(detail).to_owned(),
+        // On the `meta` device and as fake tensors: the same prediction.
+        (Oracle::Meta, Some((_, what))) => what.to_owned(),
+        (Oracle::CoveredUp, _) => "values".to_owned(),
+        // A value out of the range breaks the order, too.
+        (Oracle::Contract, _) if BROKEN_VALUES.contains(&detail) => "values".to_owned(),
         _ => variant.map_or_else(|| detail.to_owned(), |variant| format!("{variant}values")),
     };
-    format!("{operator}\nwrong {oracle} {compared}")
+    format!("{operator}\nwrong {} {compared}", question(oracle))
+}
+
+/// What the oracle of properties says of numbers.
+const BROKEN_VALUES: [&str; 2] = ["out of its range", "not rising"];
+
+/// Oracles that ask the same question have one name for it.
+fn question(oracle: &Oracle) -> String {
+    match oracle {
+        Oracle::Reference64 | Oracle::Placement | Oracle::CoveredUp => "in a wider type".to_owned(),
+        other => other.to_string(),
+    }
 }
 
 /// What a sweep compared, whatever the element type: against a wider type, an interval that overflows, one that is
@@ -175,6 +199,12 @@ fn reads_foreign_memory(finding: &Finding) -> bool {
         Oracle::Determinism => verdict.detail.starts_with("second run"),
         _ => false,
     }
+}
+
+/// Whether other failures may be found to be this one. A note proves nothing about another API, unless it is about the
+/// words of the library.
+pub(crate) fn speaks_for_others(finding: &Finding) -> bool {
+    !finding.is_note() || finding.verdict.oracle == Oracle::Message
 }
 
 /// The keys of a finding that was written.
@@ -231,6 +261,18 @@ mod tests {
         assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
         let (verdict, run) = died("SIGSEGV", Oracle::FatalSignal, "");
         assert!(is_memory_fault(&verdict, &run) && !is_corrupted(&verdict, &run));
+    }
+
+    #[test]
+    fn oracles_that_compare_with_a_wider_type_ask_one_question() {
+        let key = |oracle, detail| wrong("torch pdist", &oracle, detail);
+        let far = key(Oracle::Reference64, "values");
+        assert_eq!(far, key(Oracle::Placement, "inf placement"));
+        assert_eq!(far, key(Oracle::CoveredUp, "covered up"));
+        assert_ne!(far, key(Oracle::Layout, "transposed: values"));
+        let meta = key(Oracle::Meta, "meta: dtype");
+        assert_eq!(meta, key(Oracle::Meta, "fake tensors: dtype"));
+        assert_ne!(meta, key(Oracle::Meta, "meta: shape"));
     }
 
     #[test]

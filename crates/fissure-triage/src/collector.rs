@@ -97,14 +97,14 @@ impl Collector {
             aliases: finding.also_through.iter().cloned().collect(),
         };
         let signature = Signature::of_finding(finding);
-        if !finding.is_note() {
+        if cause::speaks_for_others(finding) {
             for key in cause::keys_of(finding) {
                 self.causes.entry(key).or_insert_with(|| signature.clone());
             }
-            if cause::is_memory_fault(&finding.verdict, &finding.execution) {
-                let faults = self.faults.entry(finding.api.path.clone()).or_default();
-                faults.push(signature.clone());
-            }
+        }
+        if !finding.is_note() && cause::is_memory_fault(&finding.verdict, &finding.execution) {
+            let faults = self.faults.entry(finding.api.path.clone()).or_default();
+            faults.push(signature.clone());
         }
         let known = self.entries.insert(signature, entry);
         if known.is_none() {

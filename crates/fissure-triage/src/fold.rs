@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, HashMap};
 
 use fissure_model::Finding;
 
-use crate::cause::{FAULTS, heap, is_corrupted, is_memory_fault, keys_of};
+use crate::cause::{FAULTS, heap, is_corrupted, is_memory_fault, keys_of, speaks_for_others};
 use crate::collector::owns_before;
 
 /// Pairs of positions: a finding, and the one that it turned out to be.
 ///
 /// A run tells a failure as that of the API that met it first, and shards know nothing of each
 /// other. In the end it belongs to the API with the shortest name and to the surest oracle, whatever
-/// came first. Notes are left alone: what did not fail again proves nothing about another API.
+/// came first. Most notes are left alone: what did not fail again proves nothing about another API.
 pub fn fold(findings: &[Finding]) -> Vec<(usize, usize)> {
     let mut groups = Groups::new(findings.len());
     let mut first: HashMap<String, usize> = HashMap::new();
     for (at, finding) in findings.iter().enumerate() {
-        if finding.is_note() {
+        if !speaks_for_others(finding) {
             continue;
         }
         for key in keys_of(finding)
@@ -38,7 +38,13 @@ pub fn fold(findings: &[Finding]) -> Vec<(usize, usize)> {
             let order = |one: &Finding| (one.verdict.confidence, one.id.clone());
             let earlier = owns_before(&second.api.path, &first.api.path)
                 || (second.api.path == first.api.path && order(second) < order(first));
-            if earlier { b } else { a }
+            // A finding is never hidden behind a note.
+            let (known, new) = (first.is_note(), second.is_note());
+            if known == new && earlier || known && !new {
+                b
+            } else {
+                a
+            }
         });
         let Some(owner) = owner else { continue };
         let others = met.into_iter().filter(|at| *at != owner);

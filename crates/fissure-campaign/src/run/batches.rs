@@ -56,12 +56,13 @@ impl Run<'_> {
                 if self.in_flight.len() >= capacity {
                     break;
                 }
-                self.ask_the_library(*at);
+                let waits = self.ask_the_library(*at);
                 let Some(lane) = self.lanes.get_mut(at) else {
                     continue;
                 };
                 let (work, mut batch) = match lane.next_judging() {
                     Some((chosen, batch)) => (Work::Judge(chosen), batch),
+                    None if waits => continue,
                     None => match lane.next_batch() {
                         Some((index, batch)) => match lane.take_restored(index) {
                             // An earlier process has run it.

@@ -9,6 +9,7 @@ use fissure_rules::RuleLibrary;
 
 use std::sync::Arc;
 
+use super::scout::{Answers, Question};
 use super::{CampaignError, Run, Source};
 use crate::ApiSummary;
 use crate::index::ApiIndex;
@@ -72,24 +73,33 @@ impl Run<'_> {
         Ok(Some((found, signature)))
     }
 
-    /// Where what a file or rules allow is mostly refused, the library is asked what it takes.
-    pub(super) fn ask_the_library(&mut self, at: ApiIndex) {
+    /// Where what a file or rules allow is mostly refused, the library is asked what it takes. Whether the API has to
+    /// wait for the answer.
+    pub(super) fn ask_the_library(&mut self, at: ApiIndex) -> bool {
         let asking = self.lanes.get(&at).is_some_and(Lane::asks_the_library);
         if !asking {
-            return;
+            return false;
         }
-        let answer = self.library_says(at);
+        let Some(answers) = self.scout.take(at) else {
+            self.scout.ask_first(Question {
+                at,
+                path: self.apis[at].path.clone(),
+                whole: true,
+                patience: self.patience_for_examples(),
+            });
+            return true;
+        };
+        let answer = self.library_says(at, answers);
         if let Some(lane) = self.lanes.get_mut(&at) {
             lane.hear_the_library(answer.as_ref().map(|(spec, signature)| (spec, signature)));
         }
+        false
     }
 
-    fn library_says(&self, at: ApiIndex) -> Option<(Spec, Signature)> {
+    fn library_says(&self, at: ApiIndex, answers: Answers) -> Option<(Spec, Signature)> {
         let api = Arc::clone(&self.apis[at]);
-        let signature = self.pool.describe(&api.path).ok()?;
-        // A worker that died of a question leaves what it has answered before.
-        let description = self.pool.discover(&api.path).ok();
-        let description = described(&api, &signature, description.as_deref()).ok()?;
+        let signature = answers.signature.ok()?;
+        let description = described(&api, &signature, answers.description.as_deref()).ok()?;
         let mut found = spec_of(&api, &description)?;
         // Of a layer, the file says what is constructed and what is called.
         if found.api.layer != api.layer || found.api.path != api.path {
@@ -98,7 +108,7 @@ impl Run<'_> {
         if self.pool.info().dtypes.is_empty() {
             found = without_tensors(found);
         }
-        if let Ok(answer) = self.pool.examples(&api.path, self.patience_for_examples()) {
+        if let Some(answer) = answers.examples {
             found = with_examples(found, &answer);
         }
         let signature = signature_of(&description, &signature.library_version);

@@ -16,6 +16,9 @@ impl Run<'_> {
                 let before = found.findings.len();
                 found.findings.retain(|known| *known != id);
                 self.summary.findings -= (before - found.findings.len()) as u64;
+                let before = found.notes.len();
+                found.notes.retain(|known| *known != id);
+                self.summary.notes -= (before - found.notes.len()) as u64;
             }
             (self.observer)(RunEvent::Folded {
                 id: &id,

@@ -25,6 +25,9 @@ pub(super) fn writing(limit: Duration) -> Duration {
 /// Guesses for the first finding: what a library that takes two seconds to import makes likely.
 const SHRINKING: Duration = Duration::from_secs(1);
 const CONFIRMING: Duration = Duration::from_secs(4);
+/// A plain interpreter at the end, and each script in it.
+const PLAIN: Duration = Duration::from_secs(5);
+const PLAIN_EACH: Duration = Duration::from_millis(500);
 
 /// Fuzzing gets this part of the time in any case: triage goes on beside it, and what it does not
 /// reach is told as such.
@@ -72,10 +75,15 @@ impl Pace {
     }
 
     /// Time that findings need which are still to be made small and tried, and those which are
-    /// small and only to be tried, by so many at a time.
-    fn left(&self, large: usize, small: usize, threads: usize) -> Duration {
+    /// small and only to be tried, and those that a plain interpreter tries, by so many at a time.
+    fn left(&self, large: usize, small: usize, plain: usize, threads: usize) -> Duration {
         let all = (large + small) as u32;
-        (self.shrinking.get() * large as u32 + self.confirming.get() * all) / threads.max(1) as u32
+        let plain_all = plain as u32 + all;
+        let start = if plain_all > 0 { PLAIN } else { Duration::ZERO };
+        let parallel = self.shrinking.get() * large as u32
+            + self.confirming.get() * all
+            + PLAIN_EACH * plain_all;
+        start + parallel / threads.max(1) as u32
     }
 
     /// When fuzzing has to end for triage to be done at the limit.
@@ -84,10 +92,11 @@ impl Pace {
         limit: Duration,
         large: usize,
         small: usize,
+        plain: usize,
         threads: usize,
     ) -> Duration {
         limit
-            .saturating_sub(self.left(large, small, threads))
+            .saturating_sub(self.left(large, small, plain, threads))
             .max(limit.mul_f64(FUZZING))
     }
 }
@@ -101,18 +110,25 @@ mod tests {
     #[test]
     fn fuzzing_leaves_the_time_that_triage_takes() {
         let mut pace = Pace::new();
-        assert_eq!(pace.fuzzing_ends(60 * SECOND, 0, 0, 2), 60 * SECOND);
-        assert_eq!(pace.fuzzing_ends(60 * SECOND, 2, 0, 2), 55 * SECOND);
+        let each = PLAIN_EACH;
+        assert_eq!(pace.fuzzing_ends(60 * SECOND, 0, 0, 0, 2), 60 * SECOND);
+        assert_eq!(
+            pace.fuzzing_ends(60 * SECOND, 2, 0, 0, 2),
+            55 * SECOND - PLAIN - each
+        );
         pace.shrinking.add(SECOND);
         pace.confirming.add(4 * SECOND);
         pace.confirming.add(8 * SECOND);
-        assert_eq!(pace.fuzzing_ends(60 * SECOND, 3, 0, 3), 53 * SECOND);
+        assert_eq!(
+            pace.fuzzing_ends(120 * SECOND, 3, 0, 6, 3),
+            113 * SECOND - PLAIN - 3 * each
+        );
     }
 
     #[test]
     fn fuzzing_has_most_of_the_time_however_much_was_found() {
         assert_eq!(
-            Pace::new().fuzzing_ends(60 * SECOND, 100, 0, 1),
+            Pace::new().fuzzing_ends(60 * SECOND, 100, 0, 0, 1),
             48 * SECOND
         );
     }

@@ -39,6 +39,8 @@ pub(super) struct Answers {
 
 #[derive(Default)]
 struct State {
+    /// What an API under way waits for.
+    urgent: VecDeque<Question>,
     wanted: VecDeque<Question>,
     asking: Option<ApiIndex>,
     ready: HashMap<ApiIndex, Answers>,
@@ -79,6 +81,18 @@ impl Scout {
         self.changed.notify_one();
     }
 
+    /// Asks this before everything else, once.
+    pub(super) fn ask_first(&self, question: Question) {
+        let mut state = self.lock();
+        let asked = state.asking == Some(question.at)
+            || state.ready.contains_key(&question.at)
+            || state.urgent.iter().any(|one| one.at == question.at);
+        if !asked {
+            state.urgent.push_back(question);
+            self.changed.notify_one();
+        }
+    }
+
     /// Whether there are answers for an API.
     pub(super) fn has(&self, at: ApiIndex) -> bool {
         self.lock().ready.contains_key(&at)
@@ -114,7 +128,8 @@ impl Scout {
             if state.closed {
                 return None;
             }
-            if let Some(question) = state.wanted.pop_front() {
+            let first = state.urgent.pop_front();
+            if let Some(question) = first.or_else(|| state.wanted.pop_front()) {
                 state.asking = Some(question.at);
                 return Some(question);
             }

@@ -73,6 +73,7 @@ impl Run<'_> {
             limit.saturating_sub(pace::writing(limit)),
             self.seen.len() + shrinking,
             self.confirmer.pending(),
+            self.confirmer.kept(),
             self.options.workers,
         ))
     }
@@ -124,8 +125,7 @@ impl Run<'_> {
         self.report(at, finding.clone(), outcome)?;
         if again && !finding.is_note() {
             let stable = finding.reproduction.is_some_and(Reproduction::is_stable);
-            self.confirmer
-                .submit(at, finding, Attempt::Plain { stable });
+            self.confirmer.keep_for_the_end(at, finding, stable);
         }
         Ok(())
     }
