@@ -216,4 +216,77 @@ def numbers_of_numpy():
     check(any(record["site"]["line"] == 8 for record in scan.findings), scan)
 
 
+@case("a quotient of complex numbers is an operation like others")
+def complex_numbers():
+    text = """\
+        import numpy as np
+        image = np.random.rand(6, 6)
+        spectrum = np.fft.fft2(image)
+        spectrum = spectrum / %s
+        print(np.fft.ifft2(spectrum).real.max())
+        """
+    scan = script(text % "np.abs(spectrum)")
+    check([record["site"]["line"] for record in scan.findings] == [4], scan)
+    check(scan.findings[0]["reproduced"], scan)
+    scan = script(text % "np.maximum(np.abs(spectrum), 1e-9)")
+    check(not scan.findings, scan)
+
+
+@case("points that are rows here and coordinates there coincide")
+def coinciding_points():
+    text = """\
+        import numpy as np
+        stations = np.array([[48.1, 11.5], [52.5, 13.4], [50.1, 8.7], [53.5, 9.9]])
+        lat = np.radians(np.random.uniform(47.0, 55.0, 20))[:, None]
+        lon = np.radians(np.random.uniform(6.0, 15.0, 20))[:, None]
+        a, b = np.radians(stations[:, 0]), np.radians(stations[:, 1])
+        c = np.sin(lat) * np.sin(a) + np.cos(lat) * np.cos(a) * np.cos(lon - b)
+        print(np.arccos(%s).min())
+        """
+    scan = script(text % "c")
+    check(any(record["site"]["function"] == "acos" for record in scan.findings), scan)
+    scan = script(text % "np.clip(c, -1.0, 1.0)")
+    check(not scan.findings, scan)
+
+
+@case("an option that a function asks about under another name may be 0")
+def handed_on():
+    text = """\
+        import argparse
+        import numpy as np
+        def rate(step, warmup):
+            if step %s warmup:
+                return step / warmup
+            return 1.0
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--warmup-steps", type=int, default=4)
+        args = parser.parse_args()
+        weights = np.ones(3)
+        for step in range(8):
+            weights = weights - rate(step, args.warmup_steps) * 0.1
+        print(weights)
+        """
+    scan = script(text % "<=")
+    check([record["site"]["line"] for record in scan.findings] == [5], scan)
+    scan = script(text % "<")
+    check(not scan.findings, scan)
+
+
+@case("how a script makes up its data is no failure of it")
+def simulated():
+    text = """\
+        import numpy as np
+        rng = np.random.default_rng(1)
+        x = rng.normal(size=20)
+        prices = 100.0 * np.exp(np.cumsum(rng.normal(0.0, 0.01, 20)))
+        rate = np.exp(0.3 * x)
+        counts = rng.poisson(rate)
+        print(prices.mean(), counts.mean()%s)
+        """
+    scan = script(text % "")
+    check(not scan.findings, scan)
+    scan = script(text % ", rate.mean()")
+    check([record["site"]["line"] for record in scan.findings] == [5], scan)
+
+
 run_cases()
