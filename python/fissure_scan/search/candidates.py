@@ -109,11 +109,29 @@ def inner(variables):
         )
         if chosen:
             yield label, chosen
+    yield from _opposite_ends(variables)
+
+
+def _opposite_ends(variables):
+    """One input at its lowest while another is at its highest: two parts of a sum that vanish together."""
+    if not 1 < len(variables) <= 3:
+        return
+    for low in variables:
+        for high in variables:
+            if low is not high:
+                yield (
+                    "%s lowest, %s highest" % (low.name, high.name),
+                    {
+                        low.key: low.clip(np.full_like(low.own, low.inner_range()[0]), 1),
+                        high.key: high.clip(np.full_like(high.own, high.inner_range()[1]), 1),
+                    },
+                )
 
 
 def idle(variables):
-    """Level L4: data from which no gradient comes."""
+    """Level L4: data from which no gradient comes, as from where a search has already arrived."""
     yield from _each(variables, "zero", lambda v: np.zeros_like(v.own), 1)
+    yield from _each(variables, "all 1", lambda v: np.ones_like(v.own), 2)
 
 
 def _two_equal_rows(variable):
@@ -242,6 +260,8 @@ def outer(variables):
 def tiny(variables):
     """Level L2 toward zero."""
     free = [variable for variable in variables if variable.unbounded()]
+    # Where many formulas have a fixed point.
+    yield from _each(free, "all 1", lambda v: np.ones_like(v.own), 2)
     for factor in (1e-4, 1e-10, 1e-20, 1e-24, 1e-30, 1e-38, 1e-44):
         yield from _each(free, "times %g" % factor, lambda v, f=factor: v.own * f, 2)
 

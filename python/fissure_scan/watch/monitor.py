@@ -184,6 +184,9 @@ class Monitor:
             )
             info.frozen = bool(frozen)
             info.library = backend.library
+            if kind == "source" and sources.distributions(backend, name, value):
+                info.distribution, info.low, info.high = True, 0.0, 1.0
+                info.why = "probabilities that the program writes down"
             if frozen:
                 info.why = frozen
             trace.inputs[key] = info

@@ -1,5 +1,6 @@
 """Programs around other libraries, and programs that do not run as they are: a fault and its twin each."""
 
+import importlib.util
 import sys
 import types
 
@@ -287,6 +288,55 @@ def simulated():
     check(not scan.findings, scan)
     scan = script(text % ", rate.mean()")
     check([record["site"]["line"] for record in scan.findings] == [5], scan)
+
+
+@case("a column of whole numbers in a frame is the array that it was made of")
+def whole_columns():
+    text = """\
+        import numpy as np
+        import pandas as pd
+        rng = np.random.default_rng(2)
+        visits = pd.DataFrame({"shown": rng.integers(0, 50, 12), "clicked": rng.integers(0, 20, 12)})
+        print((visits["clicked"] / %s).max())
+        """
+    if importlib.util.find_spec("pandas") is None:
+        return
+    scan = script(text % 'visits["shown"]')
+    check([record["site"]["line"] for record in scan.findings] == [5], scan)
+    scan = script(text % 'visits["shown"].clip(lower=1)')
+    check(not scan.findings, scan)
+
+
+@case("a step that is divided by what it changed fails where nothing is left to change")
+def fixed_point():
+    text = """\
+        import torch
+        def slope(p):
+            p = p.detach().requires_grad_(True)
+            return torch.autograd.grad(((p - 1.0) ** 4).sum(), p)[0]
+        p = torch.tensor([0.8, 0.5])
+        for _ in range(3):
+            g = slope(p)
+            p = p - 0.1 * g / %s
+        print(p)
+        """
+    scan = script(text % "g.norm()")
+    check([record["site"]["line"] for record in scan.findings] == [8], scan)
+    scan = script(text % "(g.norm() + 1e-3)")
+    check(not scan.findings, scan)
+
+
+@case("probabilities that a program writes down stay probabilities")
+def written_probabilities():
+    text = """\
+        import numpy as np
+        start = np.array([%s])
+        print(np.log(start + 1e-9).sum())
+        """
+    scan = script(text % "0.6, 0.4")
+    check(not scan.findings and scan.inputs["start"]["low"] == 0.0, scan)
+    scan = script(text % "0.6, 0.9")
+    check([record["site"]["line"] for record in scan.findings] == [3], scan)
 
 
 run_cases()
