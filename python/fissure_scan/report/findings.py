@@ -176,10 +176,10 @@ class Found:
                 self.oracle == "nonfinite"
                 and self.severity == "medium"
                 and self.ratio > EXTREME
-                and (self.level == 2 or not runner.trains)
+                and not runner.trains
                 and not _under_a_root(trace, self.failure.index)
             ):
-                # Training can take weights there, not data, and lengths have a form that does not overflow.
+                # Training can take weights there, and lengths have a form that does not overflow.
                 self.severity = "theoretical"
                 self.reason = "only with values of about %.0e" % self.largest
         elif self.oracle == "gradient_nonfinite" and self.severity == "medium":
