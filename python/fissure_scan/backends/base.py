@@ -76,6 +76,12 @@ class Backend:
     def is_float(self, value):
         return self.is_array(value) and self.dtype_name(value) in MAXIMUM
 
+    def is_inexact(self, value):
+        """Is it an array of floats or complex numbers: can it hold a NaN?"""
+        return self.is_float(value) or (
+            self.is_array(value) and self.dtype_name(value).startswith("complex")
+        )
+
     def steerable(self, value):
         """Can an operand be moved toward a failure?"""
         return self.is_float(value)
@@ -115,10 +121,10 @@ class Backend:
         return value
 
     def finite(self, value):
-        return not self.is_float(value) or bool(np.isfinite(self.numbers(value)).all())
+        return not self.is_inexact(value) or bool(np.isfinite(self.numbers(value)).all())
 
     def has_nan(self, value):
-        return self.is_float(value) and bool(np.isnan(self.numbers(value)).any())
+        return self.is_inexact(value) and bool(np.isnan(self.numbers(value)).any())
 
     def statistics(self, value):
         """(smallest, largest, only whole numbers, number of elements)."""
@@ -158,8 +164,9 @@ class Backend:
 
     def describe_bad(self, value):
         flat = self.numbers(value).ravel()
-        nans = int(np.isnan(flat).sum())
-        positive, negative = int((flat == np.inf).sum()), int((flat == -np.inf).sum())
+        nans, infinite = int(np.isnan(flat).sum()), np.isinf(flat)
+        positive = int((infinite & (flat.real >= 0)).sum())
+        negative = int(infinite.sum()) - positive
         parts = [
             text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf")) if count
         ]

@@ -50,9 +50,9 @@ def plain(value):
 
 
 def traced(value):
-    if isinstance(value, (np.ndarray, np.floating)) and not isinstance(value, TracedArray):
+    if isinstance(value, (np.ndarray, np.inexact)) and not isinstance(value, TracedArray):
         array = ordinary_asarray(value)
-        if array.dtype.kind in "fiub":
+        if array.dtype.kind in "fciub":
             return array.view(TracedArray)
     if type(value) in (list, tuple):
         return type(value)(traced(item) for item in value)

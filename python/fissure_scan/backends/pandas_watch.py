@@ -87,7 +87,23 @@ class _Watch:
         held = self.arrays.get(id(value))
         if held is not None and np.array_equal(numbers, numpy_backend.plain(held[1]), True):
             return held[1]
-        return self.remember(value, numpy_backend.traced(numpy_backend.ordinary_array(numbers)))
+        array = numpy_backend.traced(numpy_backend.ordinary_array(numbers))
+        if isinstance(value, self.pandas.Series) and array.dtype.kind in "iu":
+            self.link(array)
+        return self.remember(value, array)
+
+    def link(self, array):
+        """A column of whole numbers is the array of the program that it was made of."""
+        numbers = numpy_backend.plain(array)
+        for source in self.monitor.trace.keep:
+            key = self.monitor.whole.get(id(source))
+            if key is None or not isinstance(source, np.ndarray):
+                continue
+            if source.shape == numbers.shape and np.array_equal(
+                numpy_backend.plain(source), numbers
+            ):
+                self.monitor.whole[id(array)] = key
+                return
 
     def remember(self, value, array):
         self.arrays[id(value)] = (value, array)

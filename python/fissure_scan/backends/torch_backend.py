@@ -46,12 +46,19 @@ class TorchBackend(Backend):
     def is_float(self, value):
         return isinstance(value, torch.Tensor) and value.dtype.is_floating_point
 
+    def is_inexact(self, value):
+        return isinstance(value, torch.Tensor) and (
+            value.dtype.is_floating_point or value.dtype.is_complex
+        )
+
     def is_weight(self, value):
         return value.requires_grad and value.is_leaf
 
     def finite(self, value):
-        if not isinstance(value, torch.Tensor) or not value.dtype.is_floating_point:
+        if not self.is_inexact(value):
             return True
+        if value.dtype.is_complex:
+            value = torch.view_as_real(value.detach().resolve_conj())
         if value.numel() == 0 or value.layout is not torch.strided:
             return True
         # One reduction instead of a mask: a sum of finite values can overflow, so only a finite
@@ -62,7 +69,7 @@ class TorchBackend(Backend):
         return bool(torch.isfinite(detached).all())
 
     def has_nan(self, value):
-        return self.is_float(value) and bool(torch.isnan(value.detach()).any())
+        return self.is_inexact(value) and bool(torch.isnan(value.detach()).any())
 
     def statistics(self, value):
         detached = value.detach()
@@ -109,9 +116,9 @@ class TorchBackend(Backend):
 
     def describe_bad(self, value):
         flat = value.detach().flatten()
-        nans = int(torch.isnan(flat).sum())
-        positive = int((flat == float("inf")).sum())
-        negative = int((flat == float("-inf")).sum())
+        nans, infinite = int(torch.isnan(flat).sum()), torch.isinf(flat)
+        positive = int((infinite & (flat.real >= 0)).sum())
+        negative = int(infinite.sum()) - positive
         parts = [
             text for count, text in ((nans, "NaN"), (positive, "inf"), (negative, "-inf")) if count
         ]

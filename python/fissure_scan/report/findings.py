@@ -7,7 +7,7 @@ import numpy as np
 from ..backends import library as backends
 from ..backends.base import MAXIMUM
 from ..judge import consequence, shadows
-from . import words
+from . import simulation, words
 from ..steer import soft_assertions
 from ..run.events import float_text
 from ..watch import operations
@@ -187,6 +187,21 @@ class Found:
         elif self.oracle == "wraparound":
             self._wanted(trace)
         self._warned(runner, trace)
+        if simulation.drawn_there(self):
+            self.severity = "theoretical"
+            self.reason = (
+                "only in the statement that draws its own data, with draws that never come"
+            )
+        elif (
+            self.oracle == "nonfinite"
+            and self.failure.domain
+            and consequence.pole_at_zero(runner, self, trace)
+        ):
+            self.severity = "theoretical"
+            self.reason = "a function of each element that is infinite at 0 and nowhere else"
+        elif self.level > 0 and simulation.for_a_draw(runner.baseline, self.failure.site):
+            self.severity = "theoretical"
+            self.reason = "its result is only a parameter of a random draw"
         return True
 
     def _warned(self, runner, trace):

@@ -42,8 +42,8 @@ def _safe(name):
 
 
 class Session:
-    # How a session went; also the exit codes of its process.
-    SEARCHED, NOTHING, REFUSED = 0, 10, 11
+    # How a session went; also the exit codes of its process, which no program ends itself with.
+    SEARCHED, NOTHING, REFUSED = 112, 110, 111
 
     def __init__(self, plan, channel, journal=None, deaths=()):
         self.plan = plan

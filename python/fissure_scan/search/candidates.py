@@ -109,63 +109,29 @@ def inner(variables):
         )
         if chosen:
             yield label, chosen
+    yield from _opposite_ends(variables)
+
+
+def _opposite_ends(variables):
+    """One input at its lowest while another is at its highest: two parts of a sum that vanish together."""
+    if not 1 < len(variables) <= 3:
+        return
+    for low in variables:
+        for high in variables:
+            if low is not high:
+                yield (
+                    "%s lowest, %s highest" % (low.name, high.name),
+                    {
+                        low.key: low.clip(np.full_like(low.own, low.inner_range()[0]), 1),
+                        high.key: high.clip(np.full_like(high.own, high.inner_range()[1]), 1),
+                    },
+                )
 
 
 def idle(variables):
-    """Level L4: data from which no gradient comes."""
+    """Level L4: data from which no gradient comes, as from where a search has already arrived."""
     yield from _each(variables, "zero", lambda v: np.zeros_like(v.own), 1)
-
-
-# Draws of values at which things coincide, see `coincident`.
-DRAWS = 6
-
-
-def coincident(variables):
-    """Level L1 for domains that end at a value which exact arithmetic only touches (the cosine of a vector
-    with itself): points that coincide, over several draws of what they are, since rounding takes only
-    some of them across."""
-    drawn = [v for v in variables if v.own.size and not v.whole]
-    groups = {}
-    for variable in drawn:
-        groups.setdefault(variable.own.shape, []).append(variable)
-    for number in range(DRAWS):
-        generator = np.random.Generator(np.random.PCG64(number))
-        values = dict((v.key, _drawn(v, generator)) for v in drawn)
-        for label, places in _COINCIDING:
-            chosen, changed = dict(values), False
-            for group in groups.values():
-                for first, second in places(len(group)):
-                    chosen[group[second].key] = group[second].clip(values[group[first].key], 1)
-                    changed = True
-            if changed:
-                yield "%s, draw %d" % (label, number + 1), chosen
-        rows = dict(
-            (key, np.broadcast_to(value[:1], value.shape).copy() if value.ndim else value)
-            for key, value in values.items()
-        )
-        yield "equal rows, draw %d" % (number + 1), rows
-
-
-def _halves(count):
-    return [(place, place + count // 2) for place in range(count // 2)]
-
-
-def _neighbours(count):
-    return [(place, place + 1) for place in range(0, count - 1, 2)]
-
-
-# Which inputs of one shape are the same: (x1, y1, x2, y2) and (x1, x2, y1, y2) are both usual.
-_COINCIDING = (
-    ("the second half equal to the first", _halves),
-    ("pairs of inputs equal", _neighbours),
-)
-
-
-def _drawn(variable, generator):
-    """Other values of the same kind as its own."""
-    low, high = variable.inner_range()
-    own = generator.permutation(variable.own.ravel()).reshape(variable.own.shape)
-    return variable.clip(own * generator.uniform(0.25, 1.0, own.shape), 1) if low < high else own
+    yield from _each(variables, "all 1", lambda v: np.ones_like(v.own), 2)
 
 
 def _two_equal_rows(variable):
@@ -294,6 +260,8 @@ def outer(variables):
 def tiny(variables):
     """Level L2 toward zero."""
     free = [variable for variable in variables if variable.unbounded()]
+    # Where many formulas have a fixed point.
+    yield from _each(free, "all 1", lambda v: np.ones_like(v.own), 2)
     for factor in (1e-4, 1e-10, 1e-20, 1e-24, 1e-30, 1e-38, 1e-44):
         yield from _each(free, "times %g" % factor, lambda v, f=factor: v.own * f, 2)
 
@@ -324,7 +292,7 @@ def learned(weights, inputs):
                 "%s equal to %s" % (weight.name, other.name),
                 {weight.key: weight.clip(other.own.copy(), 2)},
             )
-        elif weight is not other and _of_rows_alike(weight.own, other.own):
+        elif weight is not other and of_rows_alike(weight.own, other.own):
             places = np.arange(weight.own.shape[0]) % other.own.shape[0]
             yield (
                 "rows of %s equal to those of %s" % (weight.name, other.name),
@@ -332,7 +300,7 @@ def learned(weights, inputs):
             )
 
 
-def _of_rows_alike(one, two):
+def of_rows_alike(one, two):
     return (
         one.ndim >= 2
         and one.shape[1:] == two.shape[1:]
@@ -458,7 +426,7 @@ def _pairs(variables, level):
                         first.key: first.clip(first.own.copy(), 2),
                     },
                 )
-            elif _of_rows_alike(first.own, second.own):
+            elif of_rows_alike(first.own, second.own):
                 places = np.arange(second.own.shape[0]) % first.own.shape[0]
                 yield (
                     "rows of %s equal to those of %s" % (second.name, first.name),

@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from . import candidates, descent
+from . import candidates, coincident, descent
 from ..report.findings import Found
 from ..steer import registry, soft_assertions
 from ..watch.monitor import Policy
@@ -61,7 +61,7 @@ class Search:
         if level == 1:
             attempts.several(candidates.inner(inputs), 1)
             if any(registry.ends_at_a_value(site.function) for site in attempts.open_sites()):
-                attempts.several(candidates.coincident(inputs), 1)
+                attempts.several(coincident.points(inputs), 1)
             self.climb(1)
         elif level == 2:
             for ladder in candidates.outer(inputs):

@@ -123,6 +123,13 @@ class Monitor:
         self.trace.keep.append(value)
         return value
 
+    def draws_with(self, arguments, keywords):
+        """The parameters of a random draw, before it is made: the draw may refuse them."""
+        for value in flatten(keywords.values(), flatten(arguments, [])):
+            producer = self.trace.producers.get(id(value))
+            if producer is not None:
+                producer.drawn = True
+
     def batch(self, backend, value, position, frame):
         """A tensor of a loader's batch, made where nobody watched; all batches share the input."""
         place = (frame.f_code.co_filename, frame.f_lineno)
@@ -177,6 +184,9 @@ class Monitor:
             )
             info.frozen = bool(frozen)
             info.library = backend.library
+            if kind == "source" and sources.distributions(backend, name, value):
+                info.distribution, info.low, info.high = True, 0.0, 1.0
+                info.why = "probabilities that the program writes down"
             if frozen:
                 info.why = frozen
             trace.inputs[key] = info
@@ -361,7 +371,7 @@ class Monitor:
     def _judge(self, backend, node, outputs, bad_before, in_place):
         bad_output = False
         for value in outputs:
-            if backend.is_float(value):
+            if backend.is_inexact(value):
                 if not backend.finite(value):
                     bad_output = True
                     self.bad.add(id(value))
@@ -375,7 +385,7 @@ class Monitor:
         if bad_output and not in_place:
             # The flag follows objects; a view of a spoiled tensor is a new object.
             node.inputs_bad = any(
-                backend.is_float(value) and not backend.finite(value) for value in node.inputs
+                backend.is_inexact(value) and not backend.finite(value) for value in node.inputs
             )
         elif bad_output:
             node.inputs_bad = bad_before
@@ -399,7 +409,9 @@ class Monitor:
                 self.chosen.update(id(value) for value in outputs)
             return
         spoiled = [
-            value for value in node.inputs if backend.is_float(value) and not backend.finite(value)
+            value
+            for value in node.inputs
+            if backend.is_inexact(value) and not backend.finite(value)
         ]
         if not spoiled or not all(id(value) in self.chosen for value in spoiled):
             return

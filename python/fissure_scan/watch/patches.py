@@ -129,6 +129,8 @@ def _numpy(patches, monitor):
             return
 
         def source(*arguments, **keywords):
+            if operations.source(name) == "draw":
+                monitor.draws_with(arguments, keywords)
             result = quietly(
                 original, *numpy_backend.plain(arguments), **numpy_backend.plain(keywords)
             )
@@ -200,6 +202,7 @@ def _numpy(patches, monitor):
             plain_method = getattr(owner, name)
 
             def draw(self, *arguments, **keywords):
+                monitor.draws_with(arguments, keywords)
                 result = quietly(
                     plain_method,
                     self,

@@ -36,6 +36,22 @@ def _on_grid(value):
     return bool((abs(scaled - scaled.round()) < _GRID).all())
 
 
+def distributions(backend, name, value):
+    """Is it a table that the program writes down, of rows that are probabilities and sum to 1?"""
+    if operations.source(name) != "literal" or not backend.is_float(value):
+        return False
+    numbers = backend.numbers(value)
+    return (
+        numbers.ndim >= 1
+        and numbers.size > 0
+        and numbers.shape[-1] >= 2
+        and bool(((numbers >= 0.0) & (numbers <= 1.0)).all())
+        # Directions and labels are made of zeros and ones, too.
+        and bool(((numbers > 0.0) & (numbers < 1.0)).any(axis=-1).all())
+        and bool((abs(numbers.sum(axis=-1) - 1.0) < 1e-6).all())
+    )
+
+
 def _drawn(name, low, high):
     if low is None:
         return "a draw of %s is unbounded" % name

@@ -59,6 +59,7 @@ class Node:
         "output_bad",
         "consumed",
         "taken",
+        "drawn",
         "library",
         "version",
         "operand_versions",
@@ -79,6 +80,7 @@ class Node:
         self.output_bad = False
         self.consumed = False  # another operation uses the result
         self.taken = False  # the program took it out: item(), a loss
+        self.drawn = False  # a parameter of a random draw
         self.library = library
         self.version = None  # of the output when it was made
         self.operand_versions = ()

@@ -24,6 +24,9 @@ pub struct ScanReport {
     pub trace: Vec<String>,
     #[serde(skip)]
     strict: bool,
+    /// The target is a script, not functions of it.
+    #[serde(skip)]
+    script: bool,
     /// The function under scan, of several.
     #[serde(skip)]
     many: Option<String>,
@@ -91,6 +94,7 @@ impl ScanReport {
             sites,
             trace: Vec::new(),
             strict: options.strict,
+            script: matches!(options.target, ScanTarget::Script(_)),
             many: None,
         }
     }
@@ -267,6 +271,19 @@ impl ScanReport {
             }
         }
         if counted {
+            if let Some(known) = self.results.findings.iter_mut().find(|known| {
+                known.target != finding.target
+                    && known.oracle == finding.oracle
+                    && known.site.file == finding.site.file
+                    && known.site.line == finding.site.line
+                    && known.site.function == finding.site.function
+            }) {
+                // One place is one finding, whichever function it was reached from.
+                if let Some(target) = &finding.target {
+                    known.details.push(format!("the same in {target}"));
+                }
+                return;
+            }
             self.results.findings.push(finding);
         } else {
             self.results.notes.push(finding);
@@ -319,6 +336,9 @@ impl ScanReport {
                 );
             }
         }
+        if let Some(reason) = self.partly_run() {
+            self.problem("partly-run", reason, true);
+        }
         if !log.trim().is_empty() {
             self.trace.push(format!("standard error:\n{log}"));
         }
@@ -326,7 +346,38 @@ impl ScanReport {
             .sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     }
 
-    /// Nothing could be searched.
+    /// Why nothing can be said of the whole of a script in which nothing was found: its run did not come to its
+    /// end, or to none of its unstable call sites.
+    fn partly_run(&self) -> Option<String> {
+        let run = self.own_run.as_ref()?;
+        if !self.script
+            || run.functions_instead
+            || run.operations == 0
+            || self.interrupted
+            || !self.findings.is_empty()
+        {
+            return None;
+        }
+        let missed = self.sites.iter().filter(|site| site.hits == 0).count();
+        let reached = self.sites.len() - missed;
+        let raised = run.error.is_some() || run.exit_code.is_some_and(|code| code != 0);
+        let why = if raised {
+            "its run did not come to its end"
+        } else if run.stopped.as_deref() == Some("time") && missed > 0 {
+            "its run was stopped by the clock (--steps ends a training loop sooner)"
+        } else if reached == 0 && missed > 0 {
+            "its run came to none of its unstable call sites"
+        } else {
+            return None;
+        };
+        Some(format!(
+            "only a part of the program was scanned: {why}; nothing was found in that part, with {reached} of {} \
+             unstable call sites",
+            self.sites.len()
+        ))
+    }
+
+    /// Nothing could be searched, or not the whole of it.
     pub fn failed(&self) -> bool {
         self.problems.iter().any(|problem| problem.fatal) || self.nothing_ran()
     }

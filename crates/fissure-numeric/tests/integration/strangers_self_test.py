@@ -1,5 +1,6 @@
 """Programs around other libraries, and programs that do not run as they are: a fault and its twin each."""
 
+import importlib.util
 import sys
 import types
 
@@ -214,6 +215,141 @@ def numbers_of_numpy():
     scan = Scan({"program.py": text}, target="program.py::anneal")
     check(scan.session.problem is None, scan)
     check(any(record["site"]["line"] == 8 for record in scan.findings), scan)
+
+
+@case("a quotient of complex numbers is an operation like others")
+def complex_numbers():
+    text = """\
+        import numpy as np
+        image = np.random.rand(6, 6)
+        spectrum = np.fft.fft2(image)
+        spectrum = spectrum / %s
+        print(np.fft.ifft2(spectrum).real.max())
+        """
+    scan = script(text % "np.abs(spectrum)")
+    check([record["site"]["line"] for record in scan.findings] == [4], scan)
+    check(scan.findings[0]["reproduced"], scan)
+    scan = script(text % "np.maximum(np.abs(spectrum), 1e-9)")
+    check(not scan.findings, scan)
+
+
+@case("points that are rows here and coordinates there coincide")
+def coinciding_points():
+    text = """\
+        import numpy as np
+        stations = np.array([[48.1, 11.5], [52.5, 13.4], [50.1, 8.7], [53.5, 9.9]])
+        lat = np.radians(np.random.uniform(47.0, 55.0, 20))[:, None]
+        lon = np.radians(np.random.uniform(6.0, 15.0, 20))[:, None]
+        a, b = np.radians(stations[:, 0]), np.radians(stations[:, 1])
+        c = np.sin(lat) * np.sin(a) + np.cos(lat) * np.cos(a) * np.cos(lon - b)
+        print(np.arccos(%s).min())
+        """
+    scan = script(text % "c")
+    check(any(record["site"]["function"] == "acos" for record in scan.findings), scan)
+    scan = script(text % "np.clip(c, -1.0, 1.0)")
+    check(not scan.findings, scan)
+
+
+@case("an option that a function asks about under another name may be 0")
+def handed_on():
+    text = """\
+        import argparse
+        import numpy as np
+        def rate(step, warmup):
+            if step %s warmup:
+                return step / warmup
+            return 1.0
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--warmup-steps", type=int, default=4)
+        args = parser.parse_args()
+        weights = np.ones(3)
+        for step in range(8):
+            weights = weights - rate(step, args.warmup_steps) * 0.1
+        print(weights)
+        """
+    scan = script(text % "<=")
+    check([record["site"]["line"] for record in scan.findings] == [5], scan)
+    scan = script(text % "<")
+    check(not scan.findings, scan)
+
+
+@case("how a script makes up its data is no failure of it")
+def simulated():
+    text = """\
+        import numpy as np
+        rng = np.random.default_rng(1)
+        x = rng.normal(size=20)
+        prices = 100.0 * np.exp(np.cumsum(rng.normal(0.0, 0.01, 20)))
+        rate = np.exp(0.3 * x)
+        counts = rng.poisson(rate)
+        print(prices.mean(), counts.mean()%s)
+        """
+    scan = script(text % "")
+    check(not scan.findings, scan)
+    scan = script(text % ", rate.mean()")
+    check([record["site"]["line"] for record in scan.findings] == [5], scan)
+
+
+@case("a column of whole numbers in a frame is the array that it was made of")
+def whole_columns():
+    text = """\
+        import numpy as np
+        import pandas as pd
+        rng = np.random.default_rng(2)
+        visits = pd.DataFrame({"shown": rng.integers(0, 50, 12), "clicked": rng.integers(0, 20, 12)})
+        print((visits["clicked"] / %s).max())
+        """
+    if importlib.util.find_spec("pandas") is None:
+        return
+    scan = script(text % 'visits["shown"]')
+    check([record["site"]["line"] for record in scan.findings] == [5], scan)
+    scan = script(text % 'visits["shown"].clip(lower=1)')
+    check(not scan.findings, scan)
+
+
+@case("a step that is divided by what it changed fails where nothing is left to change")
+def fixed_point():
+    text = """\
+        import torch
+        def slope(p):
+            p = p.detach().requires_grad_(True)
+            return torch.autograd.grad(((p - 1.0) ** 4).sum(), p)[0]
+        p = torch.tensor([0.8, 0.5])
+        for _ in range(3):
+            g = slope(p)
+            p = p - 0.1 * g / %s
+        print(p)
+        """
+    scan = script(text % "g.norm()")
+    check([record["site"]["line"] for record in scan.findings] == [8], scan)
+    scan = script(text % "(g.norm() + 1e-3)")
+    check(not scan.findings, scan)
+
+
+@case("probabilities that a program writes down stay probabilities")
+def written_probabilities():
+    text = """\
+        import numpy as np
+        start = np.array([%s])
+        print(np.log(start + 1e-9).sum())
+        """
+    scan = script(text % "0.6, 0.4")
+    check(not scan.findings and scan.inputs["start"]["low"] == 0.0, scan)
+    scan = script(text % "0.6, 0.9")
+    check([record["site"]["line"] for record in scan.findings] == [3], scan)
+
+
+@case("a function of each element may be infinite at 0, one of all elements may not")
+def poles():
+    text = """\
+        import torch
+        def level(x):
+            return torch.log(x.abs()%s)
+        """
+    scan = Scan({"program.py": text % ""}, target="program.py::level")
+    check(not scan.findings and scan.session.problem is None, scan)
+    scan = Scan({"program.py": text % ".sum()"}, target="program.py::level")
+    check([record["site"]["function"] for record in scan.findings] == ["log"], scan)
 
 
 run_cases()
