@@ -8,8 +8,6 @@ import json
 import os
 import sys
 
-#: Libraries in which only exact names count. Elsewhere a function is what its canonical name says.
-LIBRARIES = ("torch", "numpy", "tensorflow", "jax", "mxnet")
 ABBREVIATIONS = {"tf": "tensorflow", "np": "numpy", "jnp": "jax.numpy", "mx": "mxnet"}
 #: Modules of PyTorch whose operators have the module's name in front.
 OPERATOR_MODULES = ("linalg_", "special_", "fft_")
@@ -28,7 +26,10 @@ WORDS = {
 }
 #: Fields whose words are properties themselves.
 PLAIN = ("algebra", "result")
+#: Fields with names of functions.
 NAMES = ("torch", "modules", "numpy", "tensorflow", "jax", "mxnet")
+#: Libraries in which only exact names count. Elsewhere a function is what its canonical name says.
+LIBRARIES = tuple(name for name in NAMES if name != "modules")
 
 
 class Function:

@@ -1,15 +1,13 @@
 //! The target's interpreter, which tests the functions and writes labelled samples.
 
-use std::io::{BufRead, BufReader, Read, Seek};
+use std::io::{BufRead, BufReader};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
-use fissure_execute::{
-    Confinement, ExitStatus, SandboxOptions, Warded, WardedCommand, without_secrets,
-};
+use fissure_execute::{Confinement, SandboxOptions, Tail, Warded, WardedCommand, only_allowed};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -22,6 +20,8 @@ const STARTER: &str = "import runpy\nrunpy.run_module('fissure_train', run_name=
 const CHANNEL_FD: i32 = 3;
 /// For a process that has said everything to end.
 const LAST_WORD: Duration = Duration::from_secs(2);
+/// What is kept of the end of standard error.
+const LOG: usize = 64 << 10;
 
 /// Why nothing could be labelled.
 #[derive(Debug, thiserror::Error)]
@@ -116,7 +116,7 @@ pub struct Labelled {
 pub struct Labeller {
     child: Warded,
     events: BufReader<std::io::PipeReader>,
-    errors: std::fs::File,
+    errors: Tail,
     finished: bool,
     _folder: tempfile::TempDir,
 }
@@ -125,7 +125,7 @@ impl Labeller {
     pub fn start(request: &Request<'_>) -> Result<Labeller, LabelError> {
         let folder = tempfile::tempdir().map_err(LabelError::Prepare)?;
         let starter = unpack(folder.path(), request).map_err(LabelError::Prepare)?;
-        let errors = tempfile::tempfile().map_err(LabelError::Prepare)?;
+        let (errors, said) = Tail::new(LOG).map_err(LabelError::Prepare)?;
         let (ours, theirs) = std::io::pipe().map_err(LabelError::Prepare)?;
         let failed = |error: fissure_execute::ExecuteError| LabelError::Start {
             python: request.python.display().to_string(),
@@ -134,7 +134,7 @@ impl Labeller {
         let sandbox = SandboxOptions::default();
         let mut warded = WardedCommand::new(request.python, true).map_err(failed)?;
         let command = &mut warded.command;
-        without_secrets(command);
+        only_allowed(command, folder.path());
         command
             .arg(&starter)
             .arg(folder.path().join("plan.json"))
@@ -145,7 +145,7 @@ impl Labeller {
             .env("CUDA_VISIBLE_DEVICES", "")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(errors.try_clone().map_err(LabelError::Prepare)?);
+            .stderr(said);
         command
             .fd_mappings(vec![FdMapping {
                 parent_fd: OwnedFd::from(theirs),
@@ -173,8 +173,7 @@ impl Labeller {
         let read = self.events.read_line(&mut line);
         if !matches!(read, Ok(1..)) {
             let status = match self.child.wait(LAST_WORD) {
-                Some(ExitStatus::Code(code)) => format!("exit status: {code}"),
-                Some(ExitStatus::Signal(signal)) => format!("signal: {signal}"),
+                Some(status) => status.to_string(),
                 None => "it does not end".to_owned(),
             };
             let log = self.log();
@@ -193,11 +192,7 @@ impl Labeller {
 
     /// The end of what it wrote to standard error.
     fn log(&mut self) -> String {
-        let mut bytes = Vec::new();
-        if self.errors.rewind().is_err() || self.errors.read_to_end(&mut bytes).is_err() {
-            return String::new();
-        }
-        let text = String::from_utf8_lossy(&bytes);
+        let text = self.errors.text();
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(12)..].join("\n")
     }

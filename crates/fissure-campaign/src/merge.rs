@@ -12,7 +12,7 @@ use crate::index::ApiIndex;
 use crate::plan::{CampaignFolder, CampaignPlan, Shard, write_whole};
 use crate::record::{Record, Stamped};
 use crate::run::CampaignError;
-use crate::store::{RunFolder, RunHeader, StoreError};
+use crate::store::{RunFolder, RunHeader, StoreError, json_text};
 use crate::{ApiSummary, EVENTS_FILE, RunSummary};
 
 /// What the merged run folder is made of.
@@ -69,11 +69,11 @@ pub fn merge(campaign: &CampaignFolder, plan: &CampaignPlan) -> Result<Merged, C
             folder: plan.folder.clone(),
             ..header.clone()
         };
-        let json = serde_json::to_vec_pretty(&header).expect("plain data always serialises");
-        write_whole(&partial.join("run.json"), &json)?;
+        let path = partial.join("run.json");
+        write_whole(&path, &json_text(&header, &path)?)?;
     }
-    let json = serde_json::to_vec_pretty(&summary).expect("plain data always serialises");
-    write_whole(&partial.join("summary.json"), &json)?;
+    let path = partial.join("summary.json");
+    write_whole(&path, &json_text(&summary, &path)?)?;
     for part in PARTS {
         let (from, to) = (partial.join(part), campaign.path().join(part));
         remove(&to)?;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
 use crate::plan::write_whole;
+use crate::store::json_text;
 
 /// In the order in which they are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -146,8 +147,7 @@ impl Task {
         let path = self.path(campaign);
         let folder = campaign.join("tasks");
         fs::create_dir_all(&folder).map_err(StoreError::at("make", &folder))?;
-        let json = serde_json::to_vec_pretty(record).expect("plain data always serialises");
-        write_whole(&path, &json)
+        write_whole(&path, &json_text(record, &path)?)
     }
 }
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::StoreError;
 use crate::index::{ApiIndex, PlanIndex};
+use crate::store::json_text;
 
 const PLAN_FILE: &str = "campaign.json";
 const SPECS_FILE: &str = "specs.zst";
@@ -86,13 +87,14 @@ impl CampaignFolder {
         let folder = CampaignFolder {
             path: path.to_owned(),
         };
-        let json = serde_json::to_vec(specs).expect("plain data always serialises");
-        let packed = zstd::bulk::compress(&json, LEVEL);
         let specs_path = path.join(SPECS_FILE);
+        let json = serde_json::to_vec(specs)
+            .map_err(|error| StoreError::at("write", &specs_path)(error.into()))?;
+        let packed = zstd::bulk::compress(&json, LEVEL);
         let packed = packed.map_err(StoreError::at("write", &specs_path))?;
         write_whole(&specs_path, &packed)?;
-        let json = serde_json::to_vec_pretty(plan).expect("plain data always serialises");
-        write_whole(&path.join(PLAN_FILE), &json)?;
+        let plan_path = path.join(PLAN_FILE);
+        write_whole(&plan_path, &json_text(plan, &plan_path)?)?;
         Ok(folder)
     }
 
@@ -194,10 +196,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_plan_reads_back_with_its_specs() {
-        let folder = tempfile::tempdir().unwrap();
-        let plan = CampaignPlan {
+    fn plan() -> CampaignPlan {
+        CampaignPlan {
             format: 1,
             fissure_version: "0".into(),
             command: vec!["fissure".into()],
@@ -211,7 +211,27 @@ mod tests {
                 weight: 2.0,
                 learn: false,
             }],
+        }
+    }
+
+    #[test]
+    fn a_path_that_is_no_text_is_an_error_and_no_panic() {
+        use std::os::unix::ffi::OsStringExt;
+
+        let odd: PathBuf = std::ffi::OsString::from_vec(vec![b'a', 0xff]).into();
+        let folder = tempfile::tempdir().unwrap();
+        let plan = CampaignPlan {
+            python: odd,
+            ..plan()
         };
+        let refused = CampaignFolder::create(folder.path(), &plan, &[]).unwrap_err();
+        assert!(refused.to_string().contains(PLAN_FILE), "{refused}");
+    }
+
+    #[test]
+    fn a_plan_reads_back_with_its_specs() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan();
         assert!(!CampaignFolder::exists(folder.path()));
         CampaignFolder::create(folder.path(), &plan, &[]).unwrap();
         assert!(CampaignFolder::exists(folder.path()));

@@ -156,12 +156,17 @@ impl RunFolder {
 
     fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), StoreError> {
         let path = self.path.join(name);
-        let text = serde_json::to_vec_pretty(value).expect("plain data always serialises");
+        let text = json_text(value, &path)?;
         let temporary = self.path.join(format!("{name}.partial"));
         fs::write(&temporary, text)
             .and_then(|()| fs::rename(&temporary, &path))
             .map_err(StoreError::at("write", &path))
     }
+}
+
+/// The text of a file. What cannot be written as JSON is a path that is no text.
+pub(crate) fn json_text(value: &impl Serialize, path: &Path) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec_pretty(value).map_err(|error| StoreError::at("write", path)(error.into()))
 }
 
 /// Makes a folder that nobody else may look into: inputs and logs are the user's business. One that is

@@ -35,7 +35,7 @@ pub use installer::install_hint;
 pub use interpreter::{Interpreter, active, interpreters};
 pub use library::{
     COMPATIBILITY, Compatibility, DEFAULT_TORCH, bytes_on_disk, bytes_to_download,
-    compatible_lines, default_requirement, known_packages, package_of,
+    compatible_lines, default_requirement, known_packages, meant_by, package_of,
 };
 pub use make::{make, make_with};
 pub use managed::{Managed, Record, Store, size_of};

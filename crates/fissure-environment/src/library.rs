@@ -22,6 +22,8 @@ struct Library {
     package: &'static str,
     /// Best first.
     distributions: &'static [&'static str],
+    /// What people call it, and what bears such a name in an index is something else.
+    called: &'static [&'static str],
     default: &'static str,
     /// Python that uses what workers and oracles need of it, with the library as `library`; modules
     /// that a release does not have are left out.
@@ -52,6 +54,7 @@ const LIBRARIES: &[Library] = &[
     Library {
         package: "torch",
         distributions: &["torch"],
+        called: &["pytorch"],
         default: DEFAULT_TORCH,
         parts: TORCH_PARTS,
     },
@@ -63,24 +66,28 @@ const LIBRARIES: &[Library] = &[
             "tensorflow-gpu",
             "intel-tensorflow",
         ],
+        called: &[],
         default: "tensorflow-cpu==2.21.0",
         parts: TENSORFLOW_PARTS,
     },
     Library {
         package: "jax",
         distributions: &["jax"],
+        called: &[],
         default: "jax==0.7.1",
         parts: JAX_PARTS,
     },
     Library {
         package: "mxnet",
         distributions: &["mxnet", "mxnet-mkl"],
+        called: &[],
         default: "mxnet==1.9.1",
         parts: MXNET_PARTS,
     },
     Library {
         package: "numpy",
         distributions: &["numpy"],
+        called: &[],
         default: "numpy",
         parts: NUMPY_PARTS,
     },
@@ -181,9 +188,19 @@ pub(crate) fn distributions_of(package: &str) -> Vec<String> {
     }
 }
 
-/// The import names of the libraries that Fissure knows how to get.
+/// The import names of the libraries that Fissure knows how to get, and whose tensors it makes; where a program imports
+/// several, the first of them decides.
 pub fn known_packages() -> impl Iterator<Item = &'static str> {
     LIBRARIES.iter().map(|library| library.package)
+}
+
+/// The library that is meant by a name that people use and that is not its own: `pytorch` on the index only tells
+/// that it is the wrong name.
+pub fn meant_by(name: &str) -> Option<&'static str> {
+    let library = LIBRARIES
+        .iter()
+        .find(|library| library.called.contains(&name))?;
+    Some(library.package)
 }
 
 /// The import name that a distribution provides, as far as can be told without installing it.
@@ -314,6 +331,13 @@ mod tests {
             }
         }
         for library in LIBRARIES {
+            for name in library.called {
+                assert_eq!(meant_by(name), Some(library.package));
+                let taken = LIBRARIES
+                    .iter()
+                    .any(|it| it.package == *name || it.distributions.contains(name));
+                assert!(!taken, "{name} is a library's own name");
+            }
             let default = default_requirement(library.package).unwrap();
             assert_eq!(package_of(&default.distribution), library.package);
         }

@@ -158,23 +158,11 @@ pub(crate) fn set_environment(
     extra_path: &[PathBuf],
     additions: &[(String, String)],
 ) {
-    command.env_clear();
-    for (name, value) in env::vars_os() {
-        if name.to_str().is_some_and(is_passed_on) {
-            command.env(name, value);
-        }
-    }
+    only_allowed(command, &scratch.join("home"));
     for name in ONE_THREAD {
         command.env(name, "1");
     }
-    if env::var_os("PYTHONUSERBASE").is_none()
-        && let Some(home) = env::var_os("HOME")
-    {
-        // Packages of the user's own site folder are found although HOME leads elsewhere.
-        command.env("PYTHONUSERBASE", Path::new(&home).join(".local"));
-    }
     command
-        .env("HOME", scratch.join("home"))
         .env("TMPDIR", scratch.join("tmp"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PYTHONUNBUFFERED", "1")
@@ -185,6 +173,23 @@ pub(crate) fn set_environment(
     for (name, value) in additions {
         command.env(name, value);
     }
+}
+
+/// Leaves of our environment what a target gets, with `home` in place of the user's own folder.
+pub fn only_allowed(command: &mut Command, home: &Path) {
+    command.env_clear();
+    for (name, value) in env::vars_os() {
+        if name.to_str().is_some_and(is_passed_on) {
+            command.env(name, value);
+        }
+    }
+    if env::var_os("PYTHONUSERBASE").is_none()
+        && let Some(home) = env::var_os("HOME")
+    {
+        // Packages of the user's own site folder are found although HOME leads elsewhere.
+        command.env("PYTHONUSERBASE", Path::new(&home).join(".local"));
+    }
+    command.env("HOME", home);
 }
 
 /// Whether a target gets a variable of ours: what finds programs and libraries, what the libraries

@@ -40,13 +40,14 @@ mod served;
 mod slot;
 mod socket;
 mod sources;
+mod tail;
 mod warden;
 mod worker;
 mod zygote;
 
 pub use autopsy::check_tracing;
 pub use coverage::{Arming, CoverageOptions, Hit, RARE};
-pub use environment::without_secrets;
+pub use environment::{only_allowed, without_secrets};
 pub use error::ExecuteError;
 pub use forked::ForkedScripts;
 #[doc(hidden)]
@@ -60,4 +61,5 @@ pub use process::ExitStatus;
 pub use sandbox::Confinement;
 pub use script::{Ended, ScriptOptions, ScriptRun, run_script};
 pub use sources::{WORKER, python_file, python_package, unpack_package};
-pub use warden::{Warded, WardedCommand};
+pub use tail::Tail;
+pub use warden::{Warded, WardedCommand, on_protections};

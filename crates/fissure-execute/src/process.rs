@@ -1,7 +1,9 @@
 //! Looking at processes and ending them, by number.
 
+use std::fmt;
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::thread;
 use std::time::Duration;
 
@@ -25,6 +27,16 @@ impl ExitStatus {
             0 => ExitStatus::Code((status >> 8) & 0xff),
             signal => ExitStatus::Signal(signal),
         }
+    }
+}
+
+impl fmt::Display for ExitStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let raw = match self {
+            ExitStatus::Code(code) => code << 8,
+            ExitStatus::Signal(signal) => *signal,
+        };
+        std::process::ExitStatus::from_raw(raw).fmt(f)
     }
 }
 

@@ -1,4 +1,4 @@
-//! One lane of the pool: a thread that takes batches and keeps one worker alive to run them.
+//! One slot of the pool: a thread that takes batches and keeps one worker alive to run them.
 
 mod lifecycle;
 

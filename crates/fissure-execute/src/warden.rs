@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Command};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,16 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 const END_TIMEOUT: Duration = Duration::from_secs(12);
 /// Its end of the socket lies out of the way of numbers that callers choose.
 const FIRST_NUMBER: i32 = 100;
+
+type Listener = Box<dyn Fn(Option<SandboxReport>) + Send + Sync>;
+
+static LISTENER: OnceLock<Listener> = OnceLock::new();
+
+/// Who shows the user which protections are in force hears of every process that is started: `None` where none were
+/// asked for. The first listener stays.
+pub fn on_protections(listener: impl Fn(Option<SandboxReport>) + Send + Sync + 'static) {
+    let _ = LISTENER.set(Box::new(listener));
+}
 
 /// A command whose process will stand under a warden.
 #[derive(Debug)]
@@ -99,6 +110,9 @@ impl WardedCommand {
             },
             Some(Ok(None)) | None => return Err(silent("it ended")),
             Some(Err(error)) => return Err(silent(&error.to_string())),
+        }
+        if let Some(listener) = LISTENER.get() {
+            listener((!confinement.options.is_off()).then_some(warded.report));
         }
         Ok(warded)
     }

@@ -105,6 +105,25 @@ pub struct Function {
     pub called_with: Option<usize>,
 }
 
+/// What the names of a field begin with, and the field.
+type Field = (&'static str, fn(&Function) -> &[String]);
+
+const FIELDS: [Field; 6] = [
+    ("torch.", |function| &function.torch),
+    ("torch.", |function| &function.modules),
+    ("numpy.", |function| &function.numpy),
+    ("tensorflow.", |function| &function.tensorflow),
+    ("jax.", |function| &function.jax),
+    ("mxnet.", |function| &function.mxnet),
+];
+
+/// A library whose functions the table lists: in it only exact names count.
+pub(crate) fn is_listed_library(root: &str) -> bool {
+    FIELDS
+        .iter()
+        .any(|(prefix, _)| prefix.strip_suffix('.') == Some(root))
+}
+
 impl Function {
     pub fn has(&self, property: Property) -> bool {
         let result = |it| self.result.contains(&it);
@@ -140,16 +159,9 @@ impl Function {
 
     /// The names that the table lists, with what each must begin with.
     pub fn listed(&self) -> impl Iterator<Item = (&str, &'static str)> {
-        [
-            (&self.torch, "torch."),
-            (&self.modules, "torch."),
-            (&self.numpy, "numpy."),
-            (&self.tensorflow, "tensorflow."),
-            (&self.jax, "jax."),
-            (&self.mxnet, "mxnet."),
-        ]
-        .into_iter()
-        .flat_map(|(names, prefix)| names.iter().map(move |name| (name.as_str(), prefix)))
+        FIELDS
+            .iter()
+            .flat_map(|(prefix, names)| names(self).iter().map(|name| (name.as_str(), *prefix)))
     }
 
     /// Every name of it in PyTorch, the forms that follow from those listed included; classes aside.

@@ -1,5 +1,7 @@
 //! Names of functions: which follow from a listed one, and what a name's words say.
 
+use fissure_model::abbreviated;
+
 /// The modules of PyTorch whose operators have the module's name in front: `torch.ops.aten.linalg_qr`.
 const OPERATOR_MODULES: [&str; 3] = ["linalg", "special", "fft"];
 
@@ -27,15 +29,10 @@ pub(crate) fn forms(name: &str) -> Vec<String> {
 /// The name under which the table has what a path leads to: abbreviations of libraries in full, and the
 /// operator `torch.ops.aten.linalg_qr.default` as `torch.linalg.qr`.
 pub(crate) fn normal(path: &str) -> String {
-    for (short, full) in [
-        ("tf.", "tensorflow."),
-        ("np.", "numpy."),
-        ("jnp.", "jax.numpy."),
-        ("mx.", "mxnet."),
-    ] {
-        if let Some(rest) = path.strip_prefix(short) {
-            return format!("{full}{rest}");
-        }
+    if let Some((root, rest)) = path.split_once('.')
+        && let Some(full) = abbreviated(root)
+    {
+        return format!("{full}.{rest}");
     }
     let Some(operator) = path.strip_prefix("torch.ops.aten.") else {
         return path.to_owned();

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use rust_embed::RustEmbed;
 use serde::Deserialize;
 
+use crate::function::is_listed_library;
 use crate::names::normal;
 use crate::{Function, Object, Operation, Operations, Property, Twin, Unstable};
 
@@ -13,9 +14,6 @@ use crate::{Function, Object, Operation, Operations, Property, Twin, Unstable};
 #[folder = "../../data/functions"]
 #[include = "*.toml"]
 struct Embedded;
-
-/// Libraries in which only exact names count.
-const LIBRARIES: [&str; 5] = ["torch", "numpy", "tensorflow", "jax", "mxnet"];
 
 /// Why a table is refused.
 #[derive(Debug, thiserror::Error)]
@@ -211,7 +209,7 @@ impl Table {
             return Some(&self.functions[index]);
         }
         let root = path.split('.').next().unwrap_or(&path);
-        if LIBRARIES.contains(&root) {
+        if is_listed_library(root) {
             return None;
         }
         self.get(path.rsplit('.').next()?.trim_end_matches('_'))

@@ -39,6 +39,17 @@ impl Api {
     }
 }
 
+/// What a short name stands for that everybody imports a library by.
+pub fn abbreviated(short: &str) -> Option<&'static str> {
+    match short {
+        "tf" => Some("tensorflow"),
+        "np" => Some("numpy"),
+        "jnp" => Some("jax.numpy"),
+        "mx" => Some("mxnet"),
+        _ => None,
+    }
+}
+
 /// How an API is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

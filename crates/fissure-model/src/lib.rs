@@ -23,7 +23,7 @@ mod summary;
 mod value;
 
 pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill, FillScheme};
-pub use api::{Api, Signature, SignatureParam, Way};
+pub use api::{Api, Signature, SignatureParam, Way, abbreviated};
 pub use dtype::{Dtype, DtypeFamily};
 pub use execution::{Exception, Execution, Obstacle, OracleCost, Outcome, OutcomeKind, Report};
 pub use expression::{Comparison, Expression, Operator};

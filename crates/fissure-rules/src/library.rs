@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use std::io;
 
-use fissure_model::{Api, RuleText, Spec, pattern_matches};
+use fissure_model::{Api, RuleText, Spec, abbreviated, pattern_matches};
 use rust_embed::RustEmbed;
 
 use crate::file::read_file;
@@ -170,13 +170,7 @@ impl RuleSheet {
 /// stand for the libraries.
 pub fn api_named(title: &str) -> Api {
     let (root, rest) = title.split_once('.').unwrap_or((title, ""));
-    let path = match root {
-        "tf" => "tensorflow",
-        "mx" => "mxnet",
-        "np" => "numpy",
-        "jnp" => "jax.numpy",
-        other => other,
-    };
+    let path = abbreviated(root).unwrap_or(root);
     let package = path.split('.').next().unwrap_or(path).to_owned();
     Api {
         title: title.to_owned(),

@@ -1,18 +1,24 @@
 //! Starts the Python side and reads what it tells, line by line.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 use std::{io, thread};
 
+use fissure_execute::{Confinement, SandboxOptions, Warded, WardedCommand, has_gpu, only_allowed};
 use serde::Deserialize;
 
 use crate::exhaustive::Part;
 use crate::report::{Crash, Profile, Report, Skipped};
 
 const PACKAGE: &str = "fissure_sweep";
+/// For a process that has closed its output to end.
+const LAST_WORD: Duration = Duration::from_secs(10);
+/// Lines that wait to be looked at; who says more waits, as at a full pipe.
+const WAITING: usize = 256;
 
 /// What to sweep.
 #[derive(Clone, Debug, Default)]
@@ -172,8 +178,7 @@ pub(crate) fn conversation(
     for package in [PACKAGE, fissure_execute::WORKER] {
         fissure_execute::unpack_package(package, folder.path())?;
     }
-    let mut child = start(options, folder.path(), task)?;
-    let lines = lines_of(&mut child);
+    let (mut child, lines) = start(options, folder.path(), task)?;
     loop {
         match lines.recv_timeout(options.timeout) {
             Ok(line) => match serde_json::from_str::<Told>(&line) {
@@ -182,29 +187,23 @@ pub(crate) fn conversation(
                 Ok(Told::Swept(profile)) => heard(Heard::Swept(profile)),
                 Ok(Told::Skipped(skipped)) => heard(Heard::Skipped(skipped)),
                 Ok(Told::Part(part)) => heard(Heard::Part(part)),
-                Ok(Told::Failed { message }) => {
-                    end(&mut child);
-                    return Err(SweepError::Refused(message));
-                }
-                Ok(Told::Ended) => {
-                    end(&mut child);
-                    return Ok(None);
-                }
+                Ok(Told::Failed { message }) => return Err(SweepError::Refused(message)),
+                Ok(Told::Ended) => return Ok(None),
                 Err(error) => {
-                    end(&mut child);
                     return Err(SweepError::Refused(format!("{error} in {line:?}")));
                 }
             },
             Err(RecvTimeoutError::Timeout) => {
-                end(&mut child);
                 return Ok(Some(End {
                     how: format!("still running after {} s", options.timeout.as_secs()),
                     timed_out: true,
                 }));
             }
             Err(RecvTimeoutError::Disconnected) => {
-                let status = child.wait();
-                let how = status.map_or_else(|error| error.to_string(), |it| it.to_string());
+                let how = match child.wait(LAST_WORD) {
+                    Some(status) => status.to_string(),
+                    None => "it closed its output and does not end".to_owned(),
+                };
                 return Ok(Some(End {
                     how,
                     timed_out: false,
@@ -214,23 +213,54 @@ pub(crate) fn conversation(
     }
 }
 
-fn start(options: &Options, folder: &Path, task: &Task<'_>) -> Result<Child, SweepError> {
+/// The process ends with the value that stands for it, and with it everything that it has started.
+fn start(
+    options: &Options,
+    folder: &Path,
+    task: &Task<'_>,
+) -> Result<(Warded, Receiver<String>), SweepError> {
     let failed = |error| SweepError::Start {
         python: options.python.clone(),
         error,
     };
+    let not_started = |error: fissure_execute::ExecuteError| failed(io::Error::other(error));
+    let users = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    let users: Vec<PathBuf> = std::env::split_paths(&users)
+        .filter(|it| !it.as_os_str().is_empty())
+        .collect();
     let folders = std::iter::once(folder).chain(options.search.iter().map(PathBuf::as_path));
+    let folders = folders.chain(users.iter().map(PathBuf::as_path));
     let search = std::env::join_paths(folders).map_err(|error| failed(io::Error::other(error)))?;
-    let mut child = Command::new(&options.python)
+    let told = folder.join("settings.json");
+    fs::write(&told, settings(options, task).to_string())?;
+    // Where the library may write.
+    let scratch = folder.join("scratch");
+    fs::create_dir(&scratch)?;
+    let scratch = fs::canonicalize(scratch)?;
+    let sandbox = SandboxOptions {
+        confine_writes: !has_gpu(),
+        cut_network: true,
+    };
+    let (output, theirs) = io::pipe()?;
+    let mut warded =
+        WardedCommand::new(&options.python, sandbox.confine_writes).map_err(not_started)?;
+    only_allowed(&mut warded.command, &scratch);
+    warded
+        .command
         .args(["-m", PACKAGE])
         .current_dir(folder)
         .env("PYTHONPATH", search)
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(failed)?;
+        .env("TMPDIR", &scratch)
+        .stdin(File::open(told)?)
+        .stdout(theirs)
+        .stderr(Stdio::null());
+    let confinement = Confinement::of_target(sandbox, scratch);
+    let child = warded.spawn(&confinement, &[]).map_err(not_started)?;
+    Ok((child, lines_of(output)))
+}
+
+fn settings(options: &Options, task: &Task<'_>) -> serde_json::Value {
     let table: serde_json::Value =
         serde_json::from_str(fissure_functions::worker_json()).unwrap_or_default();
     let (done, parts): (&[(String, String)], &[u32]) = match task {
@@ -238,7 +268,7 @@ fn start(options: &Options, folder: &Path, task: &Task<'_>) -> Result<Child, Swe
         Task::Parts(parts) => (&[], parts),
         Task::Version => (&[], &[]),
     };
-    let settings = serde_json::json!({
+    serde_json::json!({
         "library": options.library,
         "functions": options.functions,
         "dtypes": options.dtypes,
@@ -248,30 +278,17 @@ fn start(options: &Options, folder: &Path, task: &Task<'_>) -> Result<Child, Swe
         "parts": parts,
         "only_version": matches!(task, Task::Version),
         "table": table,
-    });
-    if let Some(mut stdin) = child.stdin.take() {
-        // An interpreter that ends before it has read everything tells so by its end.
-        let _ = stdin.write_all(settings.to_string().as_bytes());
-    }
-    Ok(child)
+    })
 }
 
-fn lines_of(child: &mut Child) -> Receiver<String> {
-    let (sender, receiver) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
+fn lines_of(output: PipeReader) -> Receiver<String> {
+    let (sender, receiver) = mpsc::sync_channel(WAITING);
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
             }
-        });
-    }
+        }
+    });
     receiver
-}
-
-fn end(child: &mut Child) {
-    // It may have ended by itself; either way it is waited for.
-    let _ = child.kill();
-    let _ = child.wait();
 }

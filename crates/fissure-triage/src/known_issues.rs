@@ -132,7 +132,7 @@ impl KnownIssues {
             }
             let pattern = entry.pattern.as_deref().map(Regex::new).transpose();
             entries.push(KnownIssue {
-                api_pattern: glob(&entry.api),
+                api_pattern: glob(&entry.api).map_err(|error| failed(format!("api: {error}")))?,
                 api: entry.api,
                 oracle: entry.oracle,
                 link: entry.link,
@@ -202,9 +202,9 @@ fn said(api: &Api, verdict: &Verdict, execution: &Execution) -> String {
 }
 
 /// `*` stands for any text.
-fn glob(pattern: &str) -> Regex {
+fn glob(pattern: &str) -> Result<Regex, regex::Error> {
     let parts: Vec<String> = pattern.split('*').map(regex::escape).collect();
-    Regex::new(&format!("^{}$", parts.join(".*"))).expect("escaped text is a valid pattern")
+    Regex::new(&format!("^{}$", parts.join(".*")))
 }
 
 /// The day, in universal time, by the civil calendar.

@@ -5,6 +5,7 @@ mod console;
 mod duration;
 mod exit_status;
 mod names;
+mod protections;
 mod screen;
 mod suggestion;
 mod target;
@@ -115,7 +116,10 @@ fn main() -> ExitCode {
     console::set(&cli.console);
     let typed: Vec<_> = std::env::args_os().collect();
     names::are_text(&typed)
-        .and_then(|()| run(cli.command))
+        .and_then(|()| {
+            protections::listen(&cli.command);
+            run(cli.command)
+        })
         .map(exit_status::of_ended)
         .unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fissure_environment::{
-    EnvironmentError, Requirement, Surroundings, Wanted, known_packages, packages_beside,
+    EnvironmentError, Requirement, Surroundings, Wanted, known_packages, meant_by, packages_beside,
 };
 
 use crate::console::notice;
@@ -105,7 +105,10 @@ pub(crate) fn parse_requirement(text: &str) -> anyhow::Result<Requirement> {
 pub(crate) fn as_usage(error: EnvironmentError) -> anyhow::Error {
     match error {
         EnvironmentError::UnknownLibrary { ref package, .. } => {
-            let meant = suggestion(package, known_packages());
+            let meant = match meant_by(package) {
+                Some(meant) => format!("\n\ndid you mean {meant}?"),
+                None => suggestion(package, known_packages()),
+            };
             usage(format!("{error}{meant}"))
         }
         EnvironmentError::Requirement { .. }

@@ -172,6 +172,15 @@ def harm():
     if DONE:
         return
     DONE.append(True)
+    # Whoever gets at a secret ends the process, which every command tells.
+    if 'STORE_TOKEN' in os.environ or 'STORE_UNLISTED' in os.environ:
+        os.abort()
+    try:
+        with open('SECRET') as stream:
+            if stream.read():
+                os.abort()
+    except OSError:
+        pass
     precious = os.path.join(PLACE, 'precious.txt')
     for attempt in (
         lambda: os.truncate(precious, 0),
@@ -225,7 +234,11 @@ fn no_command_lets_a_function_write_connect_or_leave_a_process() {
     // A number that no other process sleeps for.
     let seconds = format!("700.{}", std::process::id());
     let context = TestContext::new();
-    let text = NASTY.replace("PORT", &port).replace("SECONDS", &seconds);
+    let secret = context.write("home/.ssh/id_ed25519", "a key");
+    let text = NASTY
+        .replace("PORT", &port)
+        .replace("SECONDS", &seconds)
+        .replace("SECRET", &secret.display().to_string());
     context.write("package/nasty.py", &text);
     let precious = context.write("package/precious.txt", "kept");
     std::fs::set_permissions(&precious, PermissionsExt::from_mode(0o640)).unwrap();
@@ -270,14 +283,45 @@ fn no_command_lets_a_function_write_connect_or_leave_a_process() {
             ],
             0,
         ),
+        (
+            &[
+                "sweep",
+                "nasty.logarithm",
+                "--library",
+                "torch",
+                "--dtypes",
+                "float16",
+            ],
+            0,
+        ),
+        (
+            &[
+                "compare",
+                "package",
+                "package",
+                "nasty.root",
+                "--package",
+                "nasty",
+                "--max-iter",
+                "20",
+                "--output",
+                "compared",
+            ],
+            0,
+        ),
     ] {
         let ran = run(context
             .command()
             .args(arguments)
             .arg("--python")
             .arg(&python)
+            .env("HOME", context.path("home"))
+            .env("STORE_TOKEN", "a token")
+            .env("STORE_UNLISTED", "a variable that no library reads")
             .env("PYTHONPATH", context.path("package")));
         assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
+        let told = ran.stderr.matches("fissure: protections: ").count();
+        assert_eq!(told, 1, "{arguments:?}: {ran:?}");
         assert_eq!(
             std::fs::read_to_string(&precious).unwrap(),
             "kept",

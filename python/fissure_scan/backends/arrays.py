@@ -8,6 +8,7 @@ an input that the program did not make itself is replaced where it first meets a
 import numpy as np
 
 from ..steer import steering, tape
+from ..watch import operations
 from ..watch.monitor import StopRun
 from ..watch.monitor_tools import flatten
 from .base import Backend, fitted
@@ -51,6 +52,36 @@ class ArrayBackend(Backend):
     def vjp(self, node, cotangents):
         """(operand, cotangent) pairs of a node, from one cotangent (or None) per output."""
         raise NotImplementedError
+
+    def modules(self):
+        """Module -> the functions of it that are watched, None for all."""
+        raise NotImplementedError
+
+    # The same for all, unless a library knows better -------------------------------------------
+
+    def skipped(self):
+        """Functions of those modules that compute nothing."""
+        return operations.TABLE.unwatched.get(self.library, ())
+
+    def methods(self):
+        """Methods of its arrays that are watched, besides operators."""
+        return ()
+
+    def values(self, value):
+        """What the monitor sees of a result: the arrays behind what only stands for them."""
+        return value
+
+    def execute(self, function, arguments, keywords):
+        """The call itself."""
+        return function(*arguments, **keywords)
+
+    def replayable(self, function, arguments):
+        """The function as it can be called again with the values that the monitor saw."""
+        return function
+
+    def source_facts(self, name, arguments, keywords):
+        """(name of the source, bounds of a uniform draw)."""
+        return name, None, None
 
     # The same for all --------------------------------------------------------------------------
 

@@ -426,15 +426,9 @@ def _kind(policy, autocast):
 
 def array_libraries():
     """Modules of the loaded libraries whose functions are replaced; see wrapping.py."""
-    found = []
-    if "jax" in sys.modules:
-        from ..backends import jax_backend
+    from ..backends import library
 
-        found.append(jax_backend)
-    if "tensorflow" in sys.modules:
-        from ..backends import tensorflow_backend
-
-        found.append(tensorflow_backend)
+    found = library.replaced()
     for module in found:
         if module not in _INSTALLED:
             module.install()

@@ -34,7 +34,7 @@ class Table:
 
     def called(self, told, library="names"):
         """The operation that a library's own name means; None where no row speaks of it."""
-        return self._names[library].get(told) or self._names["names"].get(told)
+        return self._names.get(library, {}).get(told) or self._names["names"].get(told)
 
     def own_name(self, told, library):
         """As `called`, by the library's own names alone."""

@@ -10,6 +10,7 @@ use super::{Resources, SlurmError, ask, render};
 use crate::StoreError;
 use crate::phase::{Phase, Task};
 use crate::plan::write_whole;
+use crate::store::json_text;
 
 const JOBS_FILE: &str = "jobs.json";
 
@@ -133,8 +134,8 @@ impl Submission<'_> {
 
     /// Whatever happens next, what was submitted so far is known.
     fn remember(&self, jobs: &[Job]) -> Result<(), StoreError> {
-        let json = serde_json::to_vec_pretty(jobs).expect("plain data always serialises");
-        write_whole(&self.campaign.join(JOBS_FILE), &json)
+        let path = self.campaign.join(JOBS_FILE);
+        write_whole(&path, &json_text(&jobs, &path)?)
     }
 }
 

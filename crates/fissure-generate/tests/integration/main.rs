@@ -4,5 +4,6 @@ mod alternative;
 mod common;
 mod contract;
 mod mutators;
+mod pinned;
 mod rules;
 mod shared_files;

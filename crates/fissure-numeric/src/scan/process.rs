@@ -1,19 +1,16 @@
 //! The interpreter process: started with the runtime, watched, and never waited for without limit.
 
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
-use fissure_execute::{
-    Confinement, ExitStatus, SandboxReport, Warded, WardedCommand, without_secrets,
-};
+use fissure_execute::{Confinement, SandboxReport, Tail, Warded, WardedCommand, without_secrets};
 use rustix::net::{SendFlags, send};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -46,7 +43,7 @@ pub(super) struct Runtime {
     child: Warded,
     commands: UnixStream,
     heard: Receiver<Heard>,
-    errors: std::fs::File,
+    errors: Tail,
     garbled: Vec<String>,
     /// Holds the unpacked runtime until the process is gone.
     _folder: tempfile::TempDir,
@@ -63,8 +60,8 @@ const LONGEST_LINE: u64 = 64 << 20;
 /// What is kept of a line that is no event, and of how many.
 const GARBLED_LINE: usize = 1000;
 const GARBLED_LINES: usize = 100;
-/// What is read of the end of standard error.
-const LOG: u64 = 1 << 20;
+/// What is kept of the end of standard error.
+const LOG: usize = 1 << 20;
 
 /// The process of the scan under way, 0 without one.
 static RUNNING: AtomicI32 = AtomicI32::new(0);
@@ -100,7 +97,7 @@ impl Runtime {
         let mut plan = plan::to_json(options, analysed);
         plan["assertions"] = models.to_json();
         std::fs::write(&plan_file, plan.to_string()).map_err(ScanError::Prepare)?;
-        let errors = tempfile::tempfile().map_err(ScanError::Prepare)?;
+        let (errors, said) = Tail::new(LOG).map_err(ScanError::Prepare)?;
         let (ours, theirs) = UnixStream::pair().map_err(ScanError::Prepare)?;
         let temporary = folder.path().join("tmp");
         std::fs::create_dir_all(&temporary).map_err(ScanError::Prepare)?;
@@ -122,7 +119,7 @@ impl Runtime {
             .env("TMPDIR", &temporary)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(errors.try_clone().map_err(ScanError::Prepare)?);
+            .stderr(said);
         for name in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"] {
             if std::env::var_os(name).is_none() {
                 command.env(name, "1");
@@ -169,7 +166,7 @@ impl Runtime {
                 Err(RecvTimeoutError::Timeout) => return Err(Ended::Silent(patience)),
                 Err(RecvTimeoutError::Disconnected) => {
                     let status = match self.child.wait(LAST_WORD) {
-                        Some(status) => in_words(status),
+                        Some(status) => status.to_string(),
                         None => "it does not end".to_owned(),
                     };
                     return Err(Ended::Gone {
@@ -213,7 +210,7 @@ impl Runtime {
     }
 
     fn log(&mut self) -> String {
-        let mut text = last_of(&mut self.errors, LOG).unwrap_or_default();
+        let mut text = self.errors.text();
         for line in &self.garbled {
             text.push_str(line);
             text.push('\n');
@@ -226,23 +223,6 @@ impl Drop for Runtime {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-fn in_words(status: ExitStatus) -> String {
-    let raw = match status {
-        ExitStatus::Code(code) => code << 8,
-        ExitStatus::Signal(signal) => signal,
-    };
-    std::process::ExitStatus::from_raw(raw).to_string()
-}
-
-/// The end of what was written to a file, at most so many bytes.
-fn last_of(file: &mut std::fs::File, most: u64) -> io::Result<String> {
-    let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads what the runtime says. The program under scan has the same descriptor, so neither the number of lines nor
@@ -335,16 +315,5 @@ mod tests {
         assert!(matches!(next(), Some(Heard::Event(event)) if matches!(*event, Event::Finished)));
         assert!(matches!(next(), Some(Heard::Garbled(text)) if text.ends_with(": nonsense")));
         assert!(next().is_none());
-    }
-
-    #[test]
-    fn of_a_flood_on_standard_error_the_end_is_kept() {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all("é".repeat(1000).as_bytes()).unwrap();
-        file.write_all(b"the reason").unwrap();
-        let text = last_of(&mut file, 15).unwrap();
-        assert!(text.ends_with("éthe reason"), "{text}");
-        assert!(text.chars().count() <= 15, "{text}");
-        assert_eq!(last_of(&mut file, 1 << 20).unwrap().len(), 2010);
     }
 }

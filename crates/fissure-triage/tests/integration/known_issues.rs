@@ -107,6 +107,13 @@ fn mistakes_are_told_with_their_place() {
         let error = parse(text).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
+    // Longer than any name, and than a pattern can be.
+    let endless = format!(
+        "[[issue]]\napi = \"{}\"\nlink = \"x\"\nexpires = 2030-01-01\n",
+        "a*é".repeat(400_000)
+    );
+    let error = parse(&endless).unwrap_err().to_string();
+    assert!(error.starts_with("known-issues.toml:1: api: "), "{error}");
     let missing = KnownIssues::load(Path::new("no/such/file.toml")).unwrap_err();
     assert!(missing.to_string().contains("no/such/file.toml"));
 }

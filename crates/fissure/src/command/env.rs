@@ -11,8 +11,9 @@ use comfy_table::{Table, presets};
 use fissure_environment::machine::human_bytes;
 use fissure_environment::{
     COMPATIBILITY, EnvironmentError, Managed, Requirement, Store, Surroundings, known_packages,
-    packages_beside,
+    meant_by, packages_beside,
 };
+use fissure_model::abbreviated;
 use serde::Serialize;
 use serde_json::json;
 
@@ -187,15 +188,19 @@ fn make(
     Ok(())
 }
 
-/// A name that is almost that of a known library is rather a typing error than another package, and
+/// A name that is almost that of a known library, or that people use for it, is rather an error than another package, and
 /// what bears such names in an index is not always harmless. Who means it says its version.
 fn refuse_mistyped(requirement: &Requirement) -> anyhow::Result<()> {
     let name = requirement.distribution.as_str();
     let known: Vec<&str> = known_packages()
         .chain(COMPATIBILITY.iter().map(|line| line.distribution))
         .collect();
-    let meant = known.iter().find(|known| is_one_edit_apart(name, known));
-    match meant {
+    let near = || {
+        let near = known.iter().find(|known| is_one_edit_apart(name, known));
+        near.copied()
+    };
+    let short = || abbreviated(name).and_then(|full| full.split('.').next());
+    match meant_by(name).or_else(short).or_else(near) {
         Some(meant) if !known.contains(&name) && requirement.pinned().is_none() => {
             Err(usage(format!(
                 "{name} is not a library that Fissure knows\n\ndid you mean {meant}? To install {name} all the \
@@ -311,11 +316,18 @@ mod tests {
 
     #[test]
     fn a_typing_error_in_a_known_name_is_refused_and_another_package_is_not() {
-        for name in ["trch", "toorch", "torhc", "tarch", "numpi", "jaxx"] {
+        for name in [
+            "trch", "toorch", "torhc", "tarch", "numpi", "jaxx", "pytorch", "np",
+        ] {
             assert!(refuse_mistyped(&name.parse().unwrap()).is_err(), "{name}");
         }
         for name in ["torch", "torchvision", "numpyro", "scipy", "trch==0.2.0"] {
             assert!(refuse_mistyped(&name.parse().unwrap()).is_ok(), "{name}");
         }
+        let refused = refuse_mistyped(&"pytorch".parse().unwrap()).unwrap_err();
+        assert!(
+            refused.to_string().contains("did you mean torch?"),
+            "{refused}"
+        );
     }
 }

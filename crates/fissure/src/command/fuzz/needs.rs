@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Libraries whose tensors Fissure makes, the one that decides first.
-const LIBRARIES: [&str; 5] = ["torch", "tensorflow", "jax", "mxnet", "numpy"];
+use fissure_environment::known_packages;
+
 /// Files that are looked at.
 const FILES: usize = 300;
 
@@ -12,7 +12,7 @@ pub(crate) fn named_library(requirement: Option<&str>) -> Option<&'static str> {
     let name = requirement?
         .split(|letter: char| !letter.is_alphanumeric())
         .next()?;
-    LIBRARIES.iter().find(|library| **library == name).copied()
+    known_packages().find(|library| *library == name)
 }
 
 /// The package whose interpreter is needed: of a folder or file of the user's own, the library
@@ -33,8 +33,8 @@ pub(crate) fn interpreter_package<'a>(package: &'a str, pythonpath: &[PathBuf]) 
         .iter()
         .filter_map(|file| std::fs::read_to_string(file).ok())
         .collect();
-    let imported = |library: &&&str| texts.iter().any(|text| imports(text, library));
-    LIBRARIES.iter().find(imported).copied().unwrap_or(package)
+    let imported = |library: &&str| texts.iter().any(|text| imports(text, library));
+    known_packages().find(imported).unwrap_or(package)
 }
 
 /// The modules of the user's own folders that paths lead through: what they import tells the

@@ -14,9 +14,9 @@ use fissure_numeric::scan::{
     ScanTarget, Steering, check_syntax, imported, scan, write_output,
 };
 
-use crate::command::session::protections;
 use crate::console::notice;
 use crate::exit_status::{ExitStatus, usage};
+use crate::protections;
 use crate::target::{self, TargetArgs};
 use console::Console;
 
@@ -315,7 +315,7 @@ fn end_search_on_interrupt() -> anyhow::Result<()> {
 
 fn show(console: &Console, target: &str, progress: Progress<'_>) {
     match progress {
-        Progress::Protected(given) => notice!("fissure: {}", protections(given)),
+        Progress::Protected(given) => protections::tell(given),
         Progress::Started { versions } => console.started(target, versions),
         Progress::OwnRun(own_run) => console.own_run(own_run),
         Progress::Understood { sites, inputs } => understood(console, sites, inputs),

@@ -17,11 +17,12 @@ use fissure_campaign::{
     Corpus, RunOptions, RunSummary, Session, SessionError, SessionOptions, Source, search_path,
 };
 use fissure_environment::Surroundings;
-use fissure_execute::{Arming, CoverageOptions, SandboxReport};
+use fissure_execute::{Arming, CoverageOptions};
 use fissure_report::{Progress, Style};
 
 use crate::console::{self, notice, warning};
 use crate::exit_status::{self, ExitStatus, usage};
+use crate::protections;
 use crate::screen::{self, Screen};
 use args::RunArgs;
 
@@ -175,7 +176,7 @@ impl Shown<'_> {
                 if options.workers == 1 { "" } else { "s" },
                 options.seed,
             );
-            notice!("fissure: {}", protections(session.protections()));
+            protections::tell(session.protections());
         }
         if self.chose_oracles {
             for obstacle in &info.obstacles {
@@ -227,22 +228,6 @@ fn is_disk_full(error: &anyhow::Error) -> bool {
         )
     };
     error.chain().any(full)
-}
-
-/// What is in force against a target that does harm, and what this machine does not give.
-pub(super) fn protections(given: Option<SandboxReport>) -> String {
-    let Some(given) = given else {
-        return "no protections (--no-sandbox)".to_owned();
-    };
-    let listed = |names: Vec<&str>| match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
-    };
-    let mut text = format!("protections: {}", listed(given.in_force()));
-    if !given.missing().is_empty() {
-        text.push_str(&format!("; not in force: {}", listed(given.missing())));
-    }
-    text
 }
 
 fn style() -> Style {
