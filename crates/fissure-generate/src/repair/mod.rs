@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use fissure_model::{ConcreteInput, Example, Intent, Value};
 use fissure_solve::Random;
 
+pub(crate) use apply::formed;
 pub(crate) use elements::reshaped;
 use moves::{Change, Moves};
 use stages::Stages;
