@@ -122,7 +122,7 @@ impl Generator {
             repairs: (options.repair
                 && !options.unguided
                 && matches!(options.mode, Mode::Mixed | Mode::Conform))
-            .then(|| Repairs::new(key, &spec.examples)),
+            .then(|| Repairs::new(key, &spec.examples, options.mode == Mode::Conform)),
             alternative: None,
             unspoken,
             asked: spec.params.iter().any(|param| param.hints.is_some()),
