@@ -171,6 +171,9 @@ def refined(name, types):
     if is_axes(name):
         return [as_axis(one) for one in types]
     suggested = types_of(name)
+    if suggested in ([CALLABLE], [CALLABLES]) and not any(holds_callable(one) for one in types):
+        # "A dict of callables, or a list of them" reads like a dict of anything.
+        return suggested + types
     if is_shape(name):
         return [shape_of(one) for one in types]
     if is_index(name):
@@ -179,6 +182,10 @@ def refined(name, types):
     if least is None:
         return types
     return [with_minimum(one, least) for one in types]
+
+
+def holds_callable(one):
+    return one["sort"] == "callable" or (one.get("of") or {}).get("sort") == "callable"
 
 
 def is_plain(one):
