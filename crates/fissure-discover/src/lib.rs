@@ -9,6 +9,7 @@ mod description;
 mod example;
 mod param;
 mod public;
+mod pytree;
 mod signature;
 mod spec;
 mod suggest;

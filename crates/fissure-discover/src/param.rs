@@ -8,6 +8,7 @@ use fissure_spec::{parse_default, parse_library_dtype, parse_shape};
 use serde_json::Value as Json;
 
 use crate::description::{ParamDescription, TypeDescription};
+use crate::pytree::pytrees;
 
 /// Is it described as a tensor?
 pub(crate) fn says_tensor(param: &ParamDescription) -> bool {
@@ -184,6 +185,7 @@ fn kind_of(described: &TypeDescription) -> Option<Kind> {
             Kind::Ready(values)
         }
         "callable" => Kind::Callable,
+        "pytree" => Kind::Ready(pytrees()),
         "module" => Kind::Module,
         "slice" => Kind::Ready(vec![
             slice([None, Some(1), None]),

@@ -1,6 +1,6 @@
 //! The facade that the campaign drives: numbers in, inputs out, outcomes back.
 
-use fissure_model::{ConcreteInput, Intent, Mode, Role, Signature, Spec, Value};
+use fissure_model::{ConcreteInput, Intent, Mode, Role, Signature, Spec};
 use fissure_solve::{Checker, PlanError, Random, arrays_serve};
 
 use crate::alternative::Alternative;
@@ -11,8 +11,9 @@ use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
 use crate::repair::{Repairs, Wish};
 use crate::rules::RulesError;
-use crate::source::{Source, break_constraint, plan, source, tensor_bytes};
+use crate::source::{Source, break_constraint, has_dtypes, plan, source, tensor_bytes};
 use crate::unspoken::Unspoken;
+use crate::unusual;
 
 /// Share of conforming inputs in [`Mode::Mixed`].
 const CONFORMING: f64 = 0.6;
@@ -121,7 +122,7 @@ impl Generator {
             repairs: (options.repair
                 && !options.unguided
                 && matches!(options.mode, Mode::Mixed | Mode::Conform))
-            .then(|| Repairs::new(key, &spec.examples)),
+            .then(|| Repairs::new(key, &spec.examples, options.mode == Mode::Conform)),
             alternative: None,
             unspoken,
             asked: spec.params.iter().any(|param| param.hints.is_some()),
@@ -195,6 +196,15 @@ impl Generator {
             let is_plain = self.options.mode == Mode::Mixed && !self.options.unguided;
             if is_plain && self.unspoken.give(&mut input, &mut random) {
                 self.forget(number);
+            }
+            let any_form = is_plain
+                && self.options.dtypes.is_none()
+                && self.options.tensors_as == TensorsAs::Usual;
+            if any_form && unusual::hand_over(&mut input, &self.library, &mut random) {
+                self.forget(number);
+                if let Source::Constraints(forms) = &mut self.source {
+                    forms.forget(number);
+                }
             }
         }
         let arrays = match input.intent {
@@ -330,7 +340,9 @@ impl Generator {
                 let mut given = input.arguments.iter();
                 given.any(|argument| argument.name == *name)
             });
-            (fits && whole && self.has_wanted_dtypes(input)).then(|| match self.allows(input) {
+            (fits && whole && has_dtypes(input, self.options.dtypes.as_deref())).then(|| match self
+                .allows(input)
+            {
                 true => Intent::Conform,
                 false => Intent::Ignore,
             })
@@ -339,26 +351,6 @@ impl Generator {
         let input = repairs.propose(number, may_break, &judge, random);
         self.repairs = Some(repairs);
         input
-    }
-
-    /// Tensors have the element types that the user wants.
-    fn has_wanted_dtypes(&self, input: &ConcreteInput) -> bool {
-        let Some(wanted) = &self.options.dtypes else {
-            return true;
-        };
-        let layer = input.layer_arguments.iter().flatten();
-        let mut all = true;
-        for argument in input.arguments.iter().chain(layer) {
-            argument.value.walk(&mut |value| {
-                if let Value::Tensor(tensor)
-                | Value::NdArray(tensor)
-                | Value::SparseTensor(tensor) = value
-                {
-                    all &= wanted.contains(&tensor.dtype);
-                }
-            });
-        }
-        all
     }
 
     /// An input drawn from what the library says, as long as the file or the rules are doubted.

@@ -19,6 +19,7 @@ mod source;
 mod stream;
 mod unguided;
 mod unspoken;
+mod unusual;
 mod wide;
 
 pub use construct::concrete_input;

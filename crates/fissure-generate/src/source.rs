@@ -1,6 +1,6 @@
 //! What inputs are drawn from: a constraint file, rules, or both.
 
-use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec, Value};
+use fissure_model::{ConcreteInput, Dtype, Intent, Mode, Signature, Spec, Value};
 use fissure_solve::{Checker, PlanOptions, Random, Solver};
 
 use crate::construct::concrete_input;
@@ -121,6 +121,25 @@ pub(crate) fn break_constraint(
         }
     }
     None
+}
+
+/// Tensors have the element types that the user wants.
+pub(crate) fn has_dtypes(input: &ConcreteInput, wanted: Option<&[Dtype]>) -> bool {
+    let Some(wanted) = wanted else {
+        return true;
+    };
+    let layer = input.layer_arguments.iter().flatten();
+    let mut all = true;
+    for argument in input.arguments.iter().chain(layer) {
+        argument.value.walk(&mut |value| {
+            if let Value::Tensor(tensor) | Value::NdArray(tensor) | Value::SparseTensor(tensor) =
+                value
+            {
+                all &= wanted.contains(&tensor.dtype);
+            }
+        });
+    }
+    all
 }
 
 /// Bytes of all tensors of an input.

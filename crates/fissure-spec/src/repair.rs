@@ -7,8 +7,8 @@
 //! allows; it replaces a list only when none is left.
 
 use fissure_model::{
-    Comparison, Constraint, Dtype, DtypeFamily, DtypeTerm, Element, Expression, NdimTerm, Param,
-    Role, Spec, Structure, TensorKind, Value,
+    Comparison, Constraint, Dim, Dtype, DtypeFamily, DtypeTerm, Element, Expression, NdimTerm,
+    Param, Role, ShapeTerm, Spec, Structure, TensorKind, Value,
 };
 
 use crate::hints::{hints, objects};
@@ -31,6 +31,7 @@ pub fn repair(spec: &Spec) -> (Spec, Vec<Repair>) {
     let params = repaired.params.iter_mut().chain(&mut repaired.layer_params);
     for (param, hints) in params.zip(&hints) {
         let before = param.constraint.clone();
+        settle_rank(param);
         repair_param(param, hints, &spec.api.package);
         if param.constraint != before {
             let stated = param.doc_dtype.as_deref().unwrap_or("its description");
@@ -49,6 +50,43 @@ pub fn repair(spec: &Spec) -> (Spec, Vec<Repair>) {
     }
     drop_undescribed_stars(&mut repaired, &mut repairs);
     (repaired, repairs)
+}
+
+/// "A 5-D `Tensor` of … and shape `[batch, height, width, channels]`", copied from the function for 4-D ones: the rank
+/// that the description begins with counts, and shapes of another one are not meant.
+fn settle_rank(param: &mut Param) {
+    let Some(stated) = param.description.as_deref().and_then(rank_stated) else {
+        return;
+    };
+    let constraint = &mut param.constraint;
+    let contradicts = |term: &ShapeTerm| match term {
+        ShapeTerm::Dims(dims) => dims.len() != stated && !dims.contains(&Dim::Ellipsis),
+        _ => false,
+    };
+    if constraint.shapes.is_empty() || !constraint.shapes.iter().all(contradicts) {
+        return;
+    }
+    constraint.shapes.clear();
+    constraint.ndims = vec![rank(stated as f64)];
+}
+
+/// The rank of the tensor that a description begins with.
+fn rank_stated(description: &str) -> Option<usize> {
+    let plain = description.replace('`', "");
+    let mut words = plain.split_whitespace();
+    let first = words.next()?;
+    let said = match first {
+        "A" | "An" | "The" => words.next()?,
+        word => word,
+    };
+    let digits = said
+        .strip_suffix("-D")
+        .or_else(|| said.strip_suffix("-d"))?;
+    let tensor = |word: &str| word.to_lowercase().starts_with("tensor");
+    // One adjective may stand between: "a 4-D float Tensor". "4-D or 5-D" says nothing.
+    let next = words.next()?;
+    let is_one = tensor(next) || next != "or" && next != "and" && tensor(words.next()?);
+    is_one.then(|| digits.parse().ok())?
 }
 
 /// MXNet generates the signatures of its operations with `None` as every default; which arguments

@@ -57,7 +57,7 @@ PLAIN = {
     "ConvertibleToInt": of("int"), "_DTypeLike": of("dtype"), "DTypeLikeUnsafe": of("dtype"),
     "Callable": of("callable"), "function": of("callable"), "partial": of("callable"),
     "dict": of("dict"), "OrderedDict": of("dict"), "Dict": of("dict"), "Mapping": of("dict"),
-    "MutableMapping": of("dict"), "object": of("any"), "Any": of("any"),
+    "MutableMapping": of("dict"), "PyTree": of("pytree"), "Pytree": of("pytree"), "object": of("any"), "Any": of("any"),
 }  # fmt: skip
 #: Names that stand for several alternatives at once.
 SEVERAL = {
@@ -145,12 +145,19 @@ def from_object(found, depth=0):
     return word(getattr(found, "_name", None) or getattr(found, "__name__", None) or "Any")
 
 
+#: Classes of which an annotation names one member and means it.
+FAMILIES = ("Module", "Optimizer")
+
+
 def class_tree(found):
     """A class that a known one is among the bases of is that kind of thing."""
     for base in inspect.getmro(found):
         if base is object:
             break
         if base.__name__ in PLAIN and not (base is dict and found is not dict):
+            if base is not found and base.__name__ in FAMILIES:
+                # Another member of the family will not do.
+                return ("class", (found,))
             return word(base.__name__)
         if base is tuple and hasattr(found, "_fields"):
             return ("class", (found,))

@@ -8,6 +8,7 @@ from fissure_worker.build import resolve
 from fissure_worker.discover import (
     documentation,
     instances,
+    keywords,
     names,
     public_facts,
     signatures,
@@ -136,6 +137,7 @@ def fill(answer, path, target):
     tensorflow_registry.add_choices(answer["forms"], target)
     documentation.apply(answer, target)
     validation.apply(answer, target)
+    keywords.apply(answer, target)
     for one in answer["forms"]:
         complete(one["params"])
         complete(one["call_params"] or [])

@@ -24,6 +24,8 @@ TENSOR = of("tensor")
 TENSORS = of("tensors")
 CALLABLE = of("callable")
 GENERATOR = of("generator")
+PYTREE = of("pytree")
+CALLABLES = of("list", of=CALLABLE)
 
 #: sort of facts → (types, names)
 NAMES = (
@@ -70,6 +72,8 @@ NAMES = (
      "lhs rhs x1 x2 src X Y A B c c1 c2 z v w u where ary ar1 ar2 ar element arg1 arg2 grad_output key_padding_mask attn_mask hx predictions y_true y_pred operand"),
     ([CALLABLE], "fn func function f fun callback callable activation_fn hook closure predicate "
      "body_fun cond_fun true_fn false_fn"),
+    ([CALLABLES], "fns funcs functions callables branches"),
+    ([PYTREE], "tree pytree trees"),
     ([of("module")], "module model net layer"),
     ([of("path")], "filename file path fname filepath directory folder url fp filenames"),
 )  # fmt: skip
@@ -85,11 +89,13 @@ ENDINGS = (
     ([FLOAT], "eps epsilon rate ratio prob probability factor tol threshold temperature"),
     ([of("path")], "file filename path dir directory folder url"),
     ([CALLABLE], "fn func function callback hook"),
+    ([CALLABLES], "fns funcs functions callbacks callables"),
     ([TEXT], "mode name format method"),
     ([BOOL], "flag enabled"),
     ([INDEX], "length lengths splits offsets"),
     ([TENSOR], "mask tensor weight weights bias logits matrix images"),
     ([TENSORS], "tensors arrays"),
+    ([PYTREE], "tree pytree"),
 )
 #: The first word of a name.
 BEGINNINGS = (
@@ -165,6 +171,9 @@ def refined(name, types):
     if is_axes(name):
         return [as_axis(one) for one in types]
     suggested = types_of(name)
+    if suggested in ([CALLABLE], [CALLABLES]) and not any(holds_callable(one) for one in types):
+        # "A dict of callables, or a list of them" reads like a dict of anything.
+        return suggested + types
     if is_shape(name):
         return [shape_of(one) for one in types]
     if is_index(name):
@@ -173,6 +182,10 @@ def refined(name, types):
     if least is None:
         return types
     return [with_minimum(one, least) for one in types]
+
+
+def holds_callable(one):
+    return one["sort"] == "callable" or (one.get("of") or {}).get("sort") == "callable"
 
 
 def is_plain(one):

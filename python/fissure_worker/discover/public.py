@@ -279,13 +279,19 @@ def left_out(path, value):
         if definition is not None:
             return tensorflow_registry.problem_of(definition)
     code = getattr(value, "__code__", None)
-    if getattr(code, "co_names", None) == ("NotImplementedError",):
+    if is_declared_only(value):
         return "is only declared: other classes implement it"
     if only_raises(code):
         return "only raises an exception: it was removed or is for another system"
     if code is None and describing.torch_forms(path, value)[1] is not None:
         return "has no kernel for the processor"
     return file_reason(value)
+
+
+def is_declared_only(function):
+    """All that it does is to raise `NotImplementedError`."""
+    code = getattr(function, "__code__", None)
+    return getattr(code, "co_names", None) == ("NotImplementedError",)
 
 
 def is_type_expression(value):
@@ -342,6 +348,10 @@ def has_available(module):
     return "is_available" in vars(module) and "init" in vars(module)
 
 
+#: Methods of which one is what a call of an object runs.
+CALLED = ("forward", "call", "__call__")
+
+
 def class_reason(value):
     try:
         if issubclass(value, BaseException):
@@ -362,6 +372,10 @@ def class_reason(value):
             return "is the type of a result"
         if has_no_constructor(value):
             return "is made by the library only"
+        if describing.is_layer(value) and any(
+            is_declared_only(getattr(value, name, None)) for name in CALLED
+        ):
+            return "is only declared: other classes implement it"
     except TypeError:
         return None
     return file_reason(value)

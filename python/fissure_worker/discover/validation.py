@@ -68,9 +68,11 @@ def facts_of(function):
         if isinstance(node, ast.If):
             if raises(node.body):
                 conditions(node.test, names, found, negated=True)
+                exact_class(node.test, names, found)
             equalities(node.test, names, found)
         elif isinstance(node, ast.Assert):
             conditions(node.test, names, found, negated=False)
+            exact_class(node.test, names, found)
         elif isinstance(node, ast.Call):
             instance(node, names, found)
     return found
@@ -197,6 +199,28 @@ def equalities(test, names, found):
                 words.append(one)
 
 
+def exact_class(test, names, found):
+    """`type(x) == C`, `type(x) is not C`, `type_of(x) == C`: the class that a parameter is asked for."""
+    for node in ast.walk(test):
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+            continue
+        left = node.left
+        asks = isinstance(left, ast.Call) and isinstance(left.func, ast.Name)
+        if not (asks and left.func.id.startswith("type") and len(left.args) == 1):
+            continue
+        name = named(left.args[0], names)
+        if name is not None and isinstance(node.ops[0], (ast.Eq, ast.Is, ast.NotEq, ast.IsNot)):
+            note_class(name, node.comparators[0], found)
+
+
+def note_class(name, node, found):
+    known = found.scope.get(node.id) if isinstance(node, ast.Name) else None
+    tree = annotations.from_ast(node) if known is None else annotations.from_object(known)
+    for one in annotations.types_of(tree):
+        if one["sort"] != "any":
+            found.classes.setdefault(name, []).append(one)
+
+
 def instance(node, names, found):
     if not (
         isinstance(node.func, ast.Name) and node.func.id == "isinstance" and len(node.args) == 2
@@ -207,9 +231,7 @@ def instance(node, names, found):
         return
     kinds = node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]
     for kind in kinds:
-        for one in annotations.types_of(annotations.from_ast(kind)):
-            if one["sort"] != "any":
-                found.classes.setdefault(name, []).append(one)
+        note_class(name, kind, found)
 
 
 def put(one, found):

@@ -7,7 +7,7 @@ A *form* is one way to call an object (one overload). A parameter's `types` are 
 SORTS = frozenset(
     "tensor tensors int float number bool string dtype device layout memory_format generator list "
     "tuple dict callable module optimizer slice none complex shape axis index_tensor sparse any "
-    "bytes ndarray path object".split()
+    "bytes ndarray path object pytree".split()
 )
 
 

@@ -97,6 +97,30 @@ PACKAGE = {
         class Plain:
             def __init__(self, units: int):
                 pass
+
+        def fused(one, two):
+            assert type(one) == Plain and two is not None
+            return one
+
+        class Declared:
+            def __init__(self, units: int):
+                pass
+            def __call__(self, inputs):
+                raise NotImplementedError
+
+        def takes_keywords(x, **rest):
+            scale = rest.pop("scale", 2.0)
+            if "hidden_flag" in rest:
+                return rest["_private"]
+            return x, scale
+
+        def hands_on(x, **rest):
+            """Whatever it gets, it does not look at."""
+            return window(x, **rest)
+
+        class Based(Plain):
+            def __init__(self, name: str, **kwargs):
+                Plain.__init__(self, **kwargs)
     ''',
 }
 
@@ -126,8 +150,21 @@ def checks_in_the_source_are_read():
     assert mode["choices"] == ["sum", "mean"], mode
     (kind,) = types("own.ops.branches", "kind")
     assert kind["choices"] == ["full", "same"], kind
+    (one,) = types("own.ops.fused", "one")
+    assert one["instance"] == "own.ops.Plain", one
+    assert sorts("own.ops.fused", "two") == ["any"]
     (mode,) = types("own.ops.correct_twin", "mode")
     assert "choices" not in mode, mode
+
+
+def keywords_outside_the_signature_are_found():
+    assert sorts("own.ops.takes_keywords", "scale") == ["float"]
+    (form,) = discover.describe("own.ops.takes_keywords")["forms"]
+    kinds = {one["name"]: one["kind"] for one in form["params"]}
+    assert kinds["hidden_flag"] == kinds["_private"] == "keyword_only", kinds
+    (form,) = discover.describe("own.ops.hands_on")["forms"]
+    assert [one["name"] for one in form["params"]] == ["x", "rest"], form
+    assert sorts("own.ops.Based", "units") == ["int"]
 
 
 def docstrings_of_each_style_are_read():
@@ -160,6 +197,8 @@ def public_names_are_grouped_and_reasons_given():
     assert entries["own.ops.needs_a_file"]["left_out"] == "needs a file (`filename`)"
     assert entries["own.ops.Failure"]["left_out"] == "is an exception"
     assert entries["own.ops.branches"]["left_out"] is None
+    assert entries["own.ops.Declared"]["left_out"].startswith("is only declared")
+    assert entries["own.ops.Layer"]["left_out"] is None
     assert not any("path" in path.split(".") or "dataclass" in path for path in entries)
     deny = [{"pattern": "own.ops.google", "reason": "because"}]
     entries = {one["path"]: one for one in discover.list_public("own", deny)}
@@ -312,6 +351,7 @@ def main():
         sys.path.insert(0, folder)
         annotations_are_read()
         checks_in_the_source_are_read()
+        keywords_outside_the_signature_are_found()
         docstrings_of_each_style_are_read()
         classes_with_a_call_are_layers()
         public_names_are_grouped_and_reasons_given()

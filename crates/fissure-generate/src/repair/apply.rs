@@ -181,6 +181,11 @@ fn through(name: &str, tensor: Value, random: &mut Random) -> Option<Value> {
         }
         other => other,
     };
+    formed(object, tensor)
+}
+
+/// The call of the table that gives a tensor another form.
+pub(crate) fn formed(object: &Object, tensor: Value) -> Option<Value> {
     let first = match object.given? {
         Given::Tensor => tensor,
         Given::Tensors => Value::List(vec![tensor.clone(), tensor]),

@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use fissure_model::{ConcreteInput, Example, Intent, Value};
 use fissure_solve::Random;
 
+pub(crate) use apply::formed;
 pub(crate) use elements::reshaped;
 use moves::{Change, Moves};
 use stages::Stages;
@@ -45,6 +46,8 @@ const LEAST_SHARE: f64 = 0.04;
 const FRUITLESS_SHARE: f64 = 0.8;
 /// The same where neighbours do far better than drawn inputs: the rest finds what is no neighbour of anything.
 const DESERVED_SHARE: f64 = 0.6;
+/// The same where the user wants only inputs that should be accepted.
+const DESERVED_CONFORMING: f64 = 0.85;
 
 /// How much better than drawn inputs neighbours have to do to get all that they may have.
 const BETTER: f64 = 0.4;
@@ -76,6 +79,8 @@ pub(crate) struct Repairs {
     /// The same of repaired ones, and of neighbours of accepted ones.
     repaired: Rate,
     neighbours: Rate,
+    /// The most that repairs and neighbours may take of the sequence once something is accepted.
+    most: f64,
     key: [u8; 32],
 }
 
@@ -131,7 +136,8 @@ fn twice(examples: &[Example]) -> VecDeque<ConcreteInput> {
 }
 
 impl Repairs {
-    pub(crate) fn new(key: [u8; 32], examples: &[Example]) -> Self {
+    /// `conforming`: nothing is to be broken on purpose, so that neighbours of accepted inputs may take more.
+    pub(crate) fn new(key: [u8; 32], examples: &[Example], conforming: bool) -> Self {
         let mut key = key;
         // A stream of its own: numbers of inputs name its parts too.
         key[0] ^= 0x5a;
@@ -147,6 +153,10 @@ impl Repairs {
             accepted: 0.0,
             repaired: Rate::default(),
             neighbours: Rate::default(),
+            most: match conforming {
+                true => DESERVED_CONFORMING,
+                false => DESERVED_SHARE,
+            },
             key,
         }
     }
@@ -174,9 +184,9 @@ impl Repairs {
         let needed = LARGEST_SHARE * (1.0 - 1.6 * rate);
         let deserved = match self.elites.is_empty() {
             true => 0.0,
-            false => DESERVED_SHARE * (self.neighbours.value() - rate) / BETTER,
+            false => self.most * (self.neighbours.value() - rate) / BETTER,
         };
-        needed.max(deserved).clamp(LEAST_SHARE, DESERVED_SHARE)
+        needed.max(deserved).clamp(LEAST_SHARE, self.most)
     }
 
     /// Of many inputs that should be accepted fewer than half are.

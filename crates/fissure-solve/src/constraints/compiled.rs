@@ -157,7 +157,7 @@ impl CompiledParam {
         CompiledParam {
             dtype_sources,
             soft,
-            objects: object_kinds(hints)
+            objects: object_kinds(hints, constraint.is_empty())
                 .flat_map(|kind| objects(kind, package))
                 .collect(),
             ndims: compile_ndims(&constraint.ndims, names),

@@ -108,19 +108,28 @@ pub(crate) fn containers_listed(constraint: &Constraint) -> bool {
 
 /// The documentation states outright that the argument is an object which constraint lists have no
 /// word for; such an object then stands beside what the lists allow.
-pub(crate) fn object_kinds(hints: &ParamHints) -> impl Iterator<Item = &Kind> {
-    hints.kinds.iter().filter(|kind| {
-        matches!(
-            kind,
-            Kind::Device
-                | Kind::Layout
-                | Kind::MemoryFormat
-                | Kind::Generator
-                | Kind::Callable
-                | Kind::Module
-                | Kind::Ready(_)
-        )
+pub(crate) fn object_kinds(hints: &ParamHints, lists: bool) -> impl Iterator<Item = &Kind> {
+    hints.kinds.iter().filter(move |kind| match kind {
+        Kind::List(Some(inner)) | Kind::Tuple(Some(inner)) | Kind::Sequence(Some(inner)) => {
+            lists
+                && (is_object(inner)
+                    || matches!(**inner, Kind::Dtype | Kind::Sequence(_) | Kind::List(_)))
+        }
+        kind => is_object(kind),
     })
+}
+
+fn is_object(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Device
+            | Kind::Layout
+            | Kind::MemoryFormat
+            | Kind::Generator
+            | Kind::Callable
+            | Kind::Module
+            | Kind::Ready(_)
+    )
 }
 
 /// Does a list of the given kind fit one of the listed structures?

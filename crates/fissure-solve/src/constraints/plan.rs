@@ -11,7 +11,7 @@ use crate::constraints::passing::{PassingPlan, layer_passing, passing_of};
 use crate::constraints::preferences::{Preferences, SlotBuilder, SlotId};
 use crate::constraints::priors::{
     WORDS, float_weights, include_factor, int_weights, is_channel, layer_inputs, length_weights,
-    library_dtypes, rank_weights,
+    library_dtypes, named_dtypes, rank_weights,
 };
 
 /// What the user asked of the sampler.
@@ -49,6 +49,8 @@ pub(crate) struct Plan {
     pub max_tensor_bytes: u64,
     /// Every dtype of the library that may be used, with weights.
     pub dtypes: Vec<(Dtype, f32)>,
+    /// What a parameter that is a dtype may be: every one that the library has a name for.
+    pub dtype_objects: Vec<(Dtype, f32)>,
 }
 
 /// Choices that concern all parameters of a call.
@@ -148,6 +150,10 @@ impl Plan {
                     .collect()
             }
         };
+        let dtype_objects = match &options.dtypes {
+            None => named_dtypes(spec.api.tensor_library()),
+            Some(_) => dtypes.clone(),
+        };
         let mut slots = SlotBuilder::default();
         let call = CallSlots {
             dtype: slots.slot(weights_or_one(&dtypes)),
@@ -178,6 +184,7 @@ impl Plan {
                 passing,
                 options,
                 &dtypes,
+                &dtype_objects,
                 read[index],
                 symbols,
                 &mut slots,
@@ -200,6 +207,7 @@ impl Plan {
             layer,
             max_tensor_bytes: options.max_tensor_bytes,
             dtypes,
+            dtype_objects,
         };
         Ok((plan, slots.finish()))
     }
@@ -257,6 +265,7 @@ impl ParamPlan {
         passing: PassingPlan,
         options: &PlanOptions,
         library: &[(Dtype, f32)],
+        dtype_objects: &[(Dtype, f32)],
         read_by_others: bool,
         symbols: usize,
         slots: &mut SlotBuilder,
@@ -338,7 +347,7 @@ impl ParamPlan {
             boolean: slots.slot(vec![1.0, 1.0]),
             text: slots.slot(text_weights),
             texts,
-            dtype_object: slots.slot(weights_or_one(library)),
+            dtype_object: slots.slot(weights_or_one(dtype_objects)),
             length: slots.slot(length_weights_with_hint(title, param, &compiled)),
             star: slots.slot(star_weights(spec)),
             alternative: slots.slot(vec![1.0; compiled.shapes.len().clamp(1, 200)]),

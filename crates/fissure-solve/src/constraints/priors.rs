@@ -353,6 +353,30 @@ pub(crate) fn library_dtypes(package: &str) -> &'static [(Dtype, f32)] {
     }
 }
 
+/// Weight of a dtype that hardly any tensor has, where a parameter is a dtype.
+const RARE: f32 = 0.15;
+
+/// Every dtype that a library has a name for, with the weight of a first guess: also those that no plain data have
+/// (quantised ones, handles of resources and variants).
+pub(crate) fn named_dtypes(package: &str) -> Vec<(Dtype, f32)> {
+    let mut named = library_dtypes(package).to_vec();
+    let known = |dtype: Dtype| match package {
+        "tensorflow" => true,
+        "torch" => !matches!(
+            dtype,
+            Dtype::Qint16 | Dtype::Quint16 | Dtype::String | Dtype::Resource | Dtype::Variant
+        ),
+        "jax" => dtype.size().is_some() && !dtype.name().starts_with('q'),
+        _ => false,
+    };
+    for dtype in Dtype::ALL.into_iter().filter(|dtype| known(*dtype)) {
+        if !named.iter().any(|(other, _)| *other == dtype) {
+            named.push((dtype, RARE));
+        }
+    }
+    named
+}
+
 /// These turn NumPy arrays into their own tensors wherever a tensor is documented, and their users
 /// rely on it.
 pub fn arrays_serve(package: &str) -> bool {

@@ -193,7 +193,7 @@ impl Call<'_> {
             Leaf::Dtype => {
                 let option = self.choose(param.dtype_object);
                 Value::Dtype(
-                    plan.dtypes
+                    plan.dtype_objects
                         .get(option)
                         .map_or(Dtype::Float32, |(dtype, _)| *dtype),
                 )

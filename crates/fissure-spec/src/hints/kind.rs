@@ -1,6 +1,6 @@
 //! What sort of Python object an argument is.
 
-use fissure_model::{Kind, Param, ParamHints, Spec, Value};
+use fissure_model::{Dtype, Kind, Param, ParamHints, Spec, Value};
 
 /// Ready values for the kinds that are not drawn from a domain of their own. Empty for kinds
 /// that the generator draws (numbers, tensors, …) and for what has no such value.
@@ -12,6 +12,10 @@ pub fn objects(kind: &Kind, package: &str) -> Vec<Value> {
     };
     match (kind, package) {
         (Kind::Ready(values), _) => values.clone(),
+        (Kind::List(Some(inner)) | Kind::Sequence(Some(inner)), _) => {
+            lists_of(inner, package, Value::List)
+        }
+        (Kind::Tuple(Some(inner)), _) => lists_of(inner, package, Value::Tuple),
         (Kind::Device, "torch") => {
             vec![
                 call("device", vec![Value::Text("cpu".into())]),
@@ -20,10 +24,19 @@ pub fn objects(kind: &Kind, package: &str) -> Vec<Value> {
         }
         (Kind::Device, "mxnet") => vec![call("cpu", vec![])],
         (Kind::Device, _) => vec![Value::Text("cpu".into())],
-        (Kind::Layout, "torch") => vec![object("strided")],
-        (Kind::MemoryFormat, "torch") => {
-            vec![object("preserve_format"), object("contiguous_format")]
-        }
+        (Kind::Layout, "torch") => ["strided", "strided", "sparse_coo", "sparse_csr"]
+            .into_iter()
+            .map(object)
+            .collect(),
+        (Kind::MemoryFormat, "torch") => [
+            "preserve_format",
+            "contiguous_format",
+            "channels_last",
+            "channels_last_3d",
+        ]
+        .into_iter()
+        .map(object)
+        .collect(),
         (Kind::Generator, "jax") => vec![
             call("random.key", vec![Value::Int(0)]),
             call("random.PRNGKey", vec![Value::Int(1)]),
@@ -33,18 +46,18 @@ pub fn objects(kind: &Kind, package: &str) -> Vec<Value> {
         }
         (Kind::Generator, "numpy") => vec![call("random.default_rng", vec![Value::Int(1)])],
         (Kind::Generator, "torch") => vec![call("Generator", vec![])],
-        (Kind::Callable, "torch") => ["relu", "sin", "square", "sum"]
-            .into_iter()
-            .map(object)
-            .collect(),
-        (Kind::Callable, "tensorflow") => {
-            vec![object("nn.relu"), object("math.sin"), object("math.square")]
+        // Without an argument it gives a number, and of a number a number.
+        (Kind::Callable, library @ ("torch" | "tensorflow" | "jax" | "numpy")) => {
+            let own: &[&str] = match library {
+                "torch" => &["relu", "sin", "square", "sum", "add"],
+                "tensorflow" => &["nn.relu", "math.sin", "math.square", "math.add"],
+                "jax" => &["numpy.sin", "numpy.square", "numpy.sum", "numpy.add"],
+                _ => &["sin", "square", "sum", "add"],
+            };
+            let mut values: Vec<Value> = own.iter().copied().map(object).collect();
+            values.push(Value::Object("builtins.float".into()));
+            values
         }
-        (Kind::Callable, "jax") => ["numpy.sin", "numpy.square", "numpy.sum"]
-            .into_iter()
-            .map(object)
-            .collect(),
-        (Kind::Callable, "numpy") => ["sin", "square", "sum"].into_iter().map(object).collect(),
         (Kind::Callable, _) => vec![Value::Object("builtins.abs".into())],
         (Kind::Module, "torch") => vec![
             call("nn.Linear", vec![Value::Int(4), Value::Int(4)]),
@@ -56,6 +69,26 @@ pub fn objects(kind: &Kind, package: &str) -> Vec<Value> {
         ],
         _ => Vec::new(),
     }
+}
+
+/// Lists of what no list of plain values or tensors has: objects, dtypes, lists of sizes.
+fn lists_of(inner: &Kind, package: &str, list: fn(Vec<Value>) -> Value) -> Vec<Value> {
+    let sizes = |sizes: &[i128]| Value::List(sizes.iter().copied().map(Value::Int).collect());
+    let items = match inner {
+        Kind::Dtype => [Dtype::Float32, Dtype::Int32, Dtype::Int64, Dtype::Bool]
+            .map(Value::Dtype)
+            .to_vec(),
+        // Shapes, and pairs of paddings: a few of them, and others next to what is accepted.
+        Kind::Sequence(of) | Kind::List(of) if of.as_deref().is_none_or(|of| *of == Kind::Int) => {
+            vec![sizes(&[1, 1]), sizes(&[0, 1]), sizes(&[2, 3]), sizes(&[])]
+        }
+        Kind::Sequence(_) | Kind::List(_) => Vec::new(),
+        kind => objects(kind, package),
+    };
+    let alone = items.iter().map(|item| list(vec![item.clone()]));
+    let alike = items.iter().map(|item| list(vec![item.clone(); 2]));
+    let several = (items.len() > 1).then(|| list(items.iter().take(3).cloned().collect()));
+    alone.chain(alike).chain(several).collect()
 }
 
 /// Names that mean the same wherever they occur; used only where no type is stated.

@@ -148,6 +148,19 @@ fn stars_that_nothing_describes_are_left_away_beside_named_parameters() {
 }
 
 #[test]
+fn the_rank_that_a_description_begins_with_counts_before_shapes_of_another_one() {
+    let shape = "tensor_t: [torch.tensor], ndim: ['4', '5'], shape: ['[n,h,w,c]']";
+    let (constraint, repairs) = repaired(&format!("descp: 'A 5-D `Tensor` of images', {shape}"));
+    assert!(constraint.shapes.is_empty());
+    let ranks: Vec<String> = constraint.ndims.iter().map(text::ndim).collect();
+    assert_eq!((ranks, repairs.len()), (vec!["5".to_owned()], 1));
+    for fitting in ["A 4-D `Tensor` of images", "A 4-D or 5-D tensor", "Images"] {
+        let (constraint, repairs) = repaired(&format!("descp: '{fitting}', {shape}"));
+        assert_eq!((constraint.shapes.len(), repairs), (1, vec![]), "{fitting}");
+    }
+}
+
+#[test]
 fn our_own_examples_need_no_repair() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/specs");
     for loaded in fissure_spec::load_paths(&[folder]).loaded {
