@@ -29,7 +29,13 @@ exp(x)[6] != exp(x[6:])[0]   # for a tensor of 7 elements
 """
 
 from fissure_worker.oracles import compare
-from fissure_worker.oracles.locality import independent, local, local_in_general, moves
+from fissure_worker.oracles.locality import (
+    depends_on_length,
+    independent,
+    local,
+    local_in_general,
+    moves,
+)
 
 PRICE = 12
 ONLY = ("torch",)
@@ -137,5 +143,8 @@ def elementwise_places(call):
         return None
     # One dominating element hides that a softmax depends on all of them.
     if not all(independent(call, places, position) for position in positions):
+        return None
+    # The norm of order 0 counts what is not zero, whatever it is.
+    if depends_on_length(call, places):
         return None
     return places

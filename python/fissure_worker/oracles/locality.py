@@ -69,6 +69,22 @@ def local_in_general(call, places, size, positions, flat):
     return True
 
 
+def depends_on_length(call, places):
+    """An element alone comes out as another than the same element twice: both are too short for any loop over vector
+    registers, so it is the function that counts its elements."""
+    results = []
+    for times in (1, 2):
+        arguments = call.build()
+        for place in places:
+            first = arguments.get(place).reshape(-1)[:1]
+            arguments = arguments.replace(place, first.repeat(times))
+        result, error = call.attempt(arguments)
+        if error is not None or not compare.is_torch(result) or result.numel() != times:
+            return False
+        results.append(result.reshape(-1)[0])
+    return not same(*results)
+
+
 def moves(call, arguments, places):
     """With these arguments elements come out at other places than they went in: whichever element
     is overwritten, the result changes somewhere else. A kernel that is wrong at its end is wrong

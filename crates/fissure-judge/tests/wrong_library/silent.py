@@ -86,6 +86,12 @@ CASES = [
     ),
     ("kernel-path", "torch.roll", [torch.randn(7), 7], "the identity for this length only"),
     ("kernel-path", "torch.roll", [X, 40], "the identity for this length only"),
+    (
+        "kernel-path",
+        "torch.nn.functional.normalize",
+        [torch.tensor([1.0, -1.0]), 0.0, 0],
+        "it counts its elements",
+    ),
     ("device", "torch.exp", [X], "no accelerator here"),
     ("jit", "torch.nn.functional.dropout", [X], "random numbers"),
     ("jit", "torch.Tensor.tolist", [X], "not a tensor"),
@@ -104,3 +110,9 @@ CASES = [
 for oracle, path, arguments, why in CASES:
     library, _, function = path.rpartition(".")
     tell(oracle, path, why, judged(oracle, library, function, arguments))
+
+oracle, path, why = "placement", "torch.special.legendre_polynomial_p", "beyond what it computes in"
+wide_out = {"out": torch.tensor(0.0, dtype=torch.float64)}
+arguments = [torch.tensor(-1e7), torch.tensor(8.9)]
+library, _, function = path.rpartition(".")
+tell(oracle, path, why, judged(oracle, library, function, arguments, keywords=wide_out))
