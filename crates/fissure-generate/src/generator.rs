@@ -200,7 +200,8 @@ impl Generator {
             let any_form = is_plain
                 && self.options.dtypes.is_none()
                 && self.options.tensors_as == TensorsAs::Usual;
-            if any_form && unusual::hand_over(&mut input, &self.library, &mut random) {
+            let most = self.options.max_tensor_bytes;
+            if any_form && unusual::hand_over(&mut input, &self.library, most, &mut random) {
                 self.forget(number);
                 if let Source::Constraints(forms) = &mut self.source {
                     forms.forget(number);

@@ -9,17 +9,33 @@ use fissure_solve::Random;
 
 use crate::construct::nested_list;
 use crate::repair::{formed, reshaped};
+use crate::source::tensor_bytes;
 
 /// Share of the inputs in which one tensor is something else.
 const SHARE: f64 = 0.03;
 /// Elements of a tensor at most that becomes a list.
 const LISTED: u64 = 64;
 
-/// Gives one tensor of some inputs another form; tells whether it did.
-pub(crate) fn hand_over(input: &mut ConcreteInput, library: &str, random: &mut Random) -> bool {
+/// Gives one tensor of some inputs another form, of at most `most` bytes for all tensors; tells whether it did.
+pub(crate) fn hand_over(
+    input: &mut ConcreteInput,
+    library: &str,
+    most: u64,
+    random: &mut Random,
+) -> bool {
     if !random.chance(SHARE) {
         return false;
     }
+    let mut changed = input.clone();
+    // Another element type, or the same tensor twice, may be larger.
+    let took = put_on(&mut changed, library, random) && tensor_bytes(&changed) <= most;
+    if took {
+        *input = changed;
+    }
+    took
+}
+
+fn put_on(input: &mut ConcreteInput, library: &str, random: &mut Random) -> bool {
     let layer = input.layer_arguments.iter_mut().flatten();
     let tensors: Vec<&mut Value> = input
         .arguments
@@ -112,7 +128,7 @@ mod tests {
         let mut found = BTreeSet::new();
         for _ in 0..4000 {
             let mut changed = input(tensor());
-            if !hand_over(&mut changed, library, &mut random) {
+            if !hand_over(&mut changed, library, 64, &mut random) {
                 assert_eq!(changed, input(tensor()));
                 continue;
             }
@@ -150,8 +166,18 @@ mod tests {
         let mut random = Random::new(Random::key(3, "f"), 0);
         for _ in 0..1000 {
             let mut plain = input(Value::Int(3));
-            assert!(!hand_over(&mut plain, "torch", &mut random));
+            assert!(!hand_over(&mut plain, "torch", 64, &mut random));
             assert_eq!(plain, input(Value::Int(3)));
+        }
+    }
+
+    #[test]
+    fn no_form_makes_an_input_larger_than_it_may_be() {
+        let mut random = Random::new(Random::key(3, "f"), 0);
+        for _ in 0..4000 {
+            let mut changed = input(tensor());
+            hand_over(&mut changed, "torch", 4, &mut random);
+            assert!(tensor_bytes(&changed) <= 4, "{changed:?}");
         }
     }
 }
