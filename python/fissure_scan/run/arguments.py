@@ -101,6 +101,23 @@ class Arguments:
         monitor.trace.given[id(given)] = name
         return given
 
+    def describe(self, infos):
+        """What is documented of parameters holds for the arrays that the function makes of lists, too."""
+        for info in infos:
+            facts = self.facts.get(info.name)
+            if (
+                facts is None
+                or info.kind != "source"
+                or info.frozen
+                or info.name not in self.values
+            ):
+                continue
+            if facts.distribution and _distributions(_plain(info.value)):
+                info.distribution, info.low, info.high = True, 0.0, 1.0
+                info.why = "documented as a distribution"
+            elif facts.bounded():
+                info.low, info.high, info.why = facts.low, facts.high, "documented"
+
     def _info(self, monitor, backend, key, name, value):
         from .guess import PROBABILITIES, covariance
 
@@ -178,6 +195,10 @@ def _zeros_and_ones(numbers):
         and bool(((numbers == 0.0) | (numbers == 1.0)).all())
         and bool(numbers.min() != numbers.max())
     )
+
+
+def _plain(value):
+    return value.detach().cpu().numpy() if hasattr(value, "detach") else value
 
 
 def _distributions(numbers):

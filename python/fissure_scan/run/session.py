@@ -256,6 +256,8 @@ class Session:
                 and info.name not in ranges
             ):
                 info.frozen, info.why = True, "written down in the function"
+        if self.program.function:
+            self.program.synthesised.describe(self.baseline.inputs.values())
         for info in self.baseline.inputs.values():
             names.update(info.name.split(","))
             if (

@@ -353,7 +353,7 @@ def far(variables):
 def absurd(variables):
     """Magnitudes where correct code overflows too: only notes come from here."""
     free = [variable for variable in variables if variable.unbounded()]
-    yield from _each(free, "largest", lambda v: v.own * (v.limit * 0.5 / v.scale), 2)
+    yield from _each(free, "largest", lambda v: v.own / v.scale * (v.limit * 0.5), 2)
 
 
 def _each(variables, label, make, level):

@@ -31,6 +31,7 @@ _SKIPPED = (
     "groups",
     "level",
     "degree",
+    "base",
 )
 # Where a schedule stands or changes: a caller counts from 0.
 _COUNTS = (

@@ -130,6 +130,44 @@ fn a_program_of_which_nothing_could_be_run_is_not_called_clean() {
 }
 
 #[test]
+fn a_program_that_ran_in_part_is_not_called_clean() {
+    let begin = "import torch\nx = torch.rand(4) + 1.0\nprint(x * 2.0)\n";
+    for end in [
+        "raise RuntimeError('no device')\n",
+        "import sys\nsys.exit('no output given')\n",
+        "def never():\n    return torch.log(x - 1.0)\n",
+    ] {
+        let Some(report) = scan_text(&format!("{begin}{end}"), |_| {}) else {
+            return;
+        };
+        assert!(report.failed(), "{end}");
+        assert!(
+            complaint(&report).contains("only a part of the program was scanned"),
+            "{}",
+            complaint(&report)
+        );
+    }
+    let Some(report) = scan_text(begin, |_| {}) else {
+        return;
+    };
+    assert!(!report.failed(), "{}", complaint(&report));
+}
+
+#[test]
+fn a_process_that_ends_itself_without_an_error_is_reported() {
+    let text = "import os\nimport torch\nx = torch.rand(2)\nos._exit(0)\n";
+    let Some(report) = scan_text(text, |_| {}) else {
+        return;
+    };
+    assert!(report.failed());
+    assert!(
+        complaint(&report).contains("exit code 0"),
+        "{}",
+        complaint(&report)
+    );
+}
+
+#[test]
 fn a_process_that_kills_itself_is_reported() {
     let text = "import os\nimport torch\nx = torch.rand(2)\nos._exit(7)\n";
     let Some(report) = scan_text(text, |_| {}) else {

@@ -352,4 +352,29 @@ def poles():
     check([record["site"]["function"] for record in scan.findings] == ["log"], scan)
 
 
+@case("what is documented of a parameter holds for the array that is made of a list")
+def documented_lists():
+    text = """\
+        import numpy as np
+        def spread(p):
+            \'\'\'Entropy of what may happen.
+
+            Parameters
+            ----------
+            p : list of float
+                %s
+
+            Examples
+            --------
+            >>> spread([1.0, 0.0, 0.0])
+            \'\'\'
+            p = np.asarray(p)
+            return -(p * np.log(p + 1e-12)).sum()
+        """
+    scan = Scan({"program.py": text % "A probability vector."}, target="program.py::spread")
+    check(not scan.findings and scan.inputs["p"]["high"] == 1.0, scan)
+    scan = Scan({"program.py": text % "Heights."}, target="program.py::spread")
+    check([record["site"]["function"] for record in scan.findings] == ["log"], scan)
+
+
 run_cases()
