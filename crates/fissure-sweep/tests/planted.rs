@@ -77,10 +77,9 @@ def wrong_at_five_numbers(x):
 
 def hangs_at_first(x):
     """As on a machine that is busy the first time."""
-    marker = os.path.join(os.path.dirname(__file__), "was here")
-    if not os.path.exists(marker):
-        open(marker, "w").close()
-        import time
+    import time
+    # Shorter than what a part may take, and nothing can be written that the next process sees.
+    if time.time() - os.path.getmtime(__file__) < 25:
         time.sleep(600)
     return torch.exp(x)
 
