@@ -47,34 +47,6 @@ def wrong_result(runner, found, trace, shadow):
     return None
 
 
-def pole_at_zero(runner, found, trace):
-    """Is the target a function of each element by itself that is infinite at 0 and nowhere else, as a logarithm is? An
-    infinity is its right answer there. Asked once more with a single 0 among the own values."""
-    if not runner.program.function or found.variation is not None or len(found.overrides) != 1:
-        return False
-    (key, values), *_ = found.overrides.items()
-    if not _infinite_at_zeros(trace, values):
-        return False
-    single = found.space.by_key[key].own.copy()
-    if single.size < 2 or not bool(single.any()):
-        return False
-    single.flat[0] = 0.0
-    again = runner.run(Policy(overrides={key: single}, time_limit=runner.time_limit))
-    return _infinite_at_zeros(again, single)
-
-
-def _infinite_at_zeros(trace, values):
-    results = leaves(trace.result)
-    if trace.error is not None or len(results) != 1 or results[0].shape != values.shape:
-        return False
-    infinite = np.isinf(results[0])
-    return (
-        bool(infinite.any())
-        and not bool(np.isnan(results[0]).any())
-        and bool((infinite == (values == 0.0)).all())
-    )
-
-
 _UNKNOWN = object()
 
 

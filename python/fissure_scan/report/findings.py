@@ -192,13 +192,6 @@ class Found:
             self.reason = (
                 "only in the statement that draws its own data, with draws that never come"
             )
-        elif (
-            self.oracle == "nonfinite"
-            and self.failure.domain
-            and consequence.pole_at_zero(runner, self, trace)
-        ):
-            self.severity = "theoretical"
-            self.reason = "a function of each element that is infinite at 0 and nowhere else"
         elif self.level > 0 and simulation.for_a_draw(runner.baseline, self.failure.site):
             self.severity = "theoretical"
             self.reason = "its result is only a parameter of a random draw"

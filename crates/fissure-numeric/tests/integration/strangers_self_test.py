@@ -339,19 +339,6 @@ def written_probabilities():
     check([record["site"]["line"] for record in scan.findings] == [3], scan)
 
 
-@case("a function of each element may be infinite at 0, one of all elements may not")
-def poles():
-    text = """\
-        import torch
-        def level(x):
-            return torch.log(x.abs()%s)
-        """
-    scan = Scan({"program.py": text % ""}, target="program.py::level")
-    check(not scan.findings and scan.session.problem is None, scan)
-    scan = Scan({"program.py": text % ".sum()"}, target="program.py::level")
-    check([record["site"]["function"] for record in scan.findings] == ["log"], scan)
-
-
 @case("what is documented of a parameter holds for the array that is made of a list")
 def documented_lists():
     text = """\
