@@ -78,11 +78,10 @@ impl Pace {
     /// small and only to be tried, and those that a plain interpreter tries, by so many at a time.
     fn left(&self, large: usize, small: usize, plain: usize, threads: usize) -> Duration {
         let all = (large + small) as u32;
-        let plain_all = plain as u32 + all;
-        let start = if plain_all > 0 { PLAIN } else { Duration::ZERO };
+        let start = if plain > 0 { PLAIN } else { Duration::ZERO };
         let parallel = self.shrinking.get() * large as u32
             + self.confirming.get() * all
-            + PLAIN_EACH * plain_all;
+            + PLAIN_EACH * plain as u32;
         start + parallel / threads.max(1) as u32
     }
 
@@ -113,7 +112,7 @@ mod tests {
         let each = PLAIN_EACH;
         assert_eq!(pace.fuzzing_ends(60 * SECOND, 0, 0, 0, 2), 60 * SECOND);
         assert_eq!(
-            pace.fuzzing_ends(60 * SECOND, 2, 0, 0, 2),
+            pace.fuzzing_ends(60 * SECOND, 2, 0, 2, 2),
             55 * SECOND - PLAIN - each
         );
         pace.shrinking.add(SECOND);
@@ -121,7 +120,7 @@ mod tests {
         pace.confirming.add(8 * SECOND);
         assert_eq!(
             pace.fuzzing_ends(120 * SECOND, 3, 0, 6, 3),
-            113 * SECOND - PLAIN - 3 * each
+            113 * SECOND - PLAIN - 2 * each
         );
     }
 

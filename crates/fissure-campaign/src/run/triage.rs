@@ -69,11 +69,18 @@ impl Run<'_> {
     pub(super) fn fuzzing_ends(&self) -> Option<Duration> {
         let shrinking = self.shrinker.as_ref().map_or(0, Shrinker::pending);
         let limit = self.limit?;
+        let large = self.seen.len() + shrinking;
+        let small = self.confirmer.pending();
+        // In a run of few APIs each finding has had its plain interpreter when it is told.
+        let plain = match self.takes_turns {
+            true => self.confirmer.kept() + large + small,
+            false => 0,
+        };
         Some(self.pace.fuzzing_ends(
             limit.saturating_sub(pace::writing(limit)),
-            self.seen.len() + shrinking,
-            self.confirmer.pending(),
-            self.confirmer.kept(),
+            large,
+            small,
+            plain,
             self.options.workers,
         ))
     }
