@@ -138,6 +138,12 @@ pub(crate) fn keys(api: &Api, signature: &Signature, others: &[(Oracle, String)]
         // Numbers go in and a NaN comes out: in a wider type, none does.
         keys.push(wrong(&operator, &Oracle::Placement, NAN_PLACEMENT));
     }
+    if detail == "SIGFPE"
+        && let Some(inside) = said.iter().find(|line| line.starts_with("native "))
+    {
+        // The function divides itself, whoever calls it: no helper is passed something wrong.
+        keys.push(format!("{operator}\n{detail}\n{inside}"));
+    }
     if detail == "SIGILL" {
         // The library takes the processor for another one than it is: it does so everywhere.
         keys.push(format!("{}\nillegal instruction", api.package));
@@ -262,6 +268,44 @@ mod tests {
         assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
         let (verdict, run) = died("SIGSEGV", Oracle::FatalSignal, "");
         assert!(is_memory_fault(&verdict, &run) && !is_corrupted(&verdict, &run));
+    }
+
+    #[test]
+    fn a_division_by_zero_in_one_function_is_one_cause_whoever_calls_it() {
+        let api = Api {
+            path: "torch.pixel_shuffle".into(),
+            package: "torch".into(),
+            ..Api::default()
+        };
+        let keys_of = |detail: &str, frames: [&str; 2]| {
+            let mut finding = Finding::new(
+                api.clone(),
+                died(detail, Oracle::FatalSignal, "").0,
+                fissure_model::ConcreteInput {
+                    number: 0,
+                    arguments: Vec::new(),
+                    layer_arguments: None,
+                    intent: fissure_model::Intent::Conform,
+                    mutations: Vec::new(),
+                },
+                Execution::new(0, Outcome::Crash { signal: 8 }, Default::default()),
+            );
+            finding.signature = format!(
+                "api torch.pixel_shuffle\nkind crash\ndetail {detail}\nnative {}\nnative {}",
+                frames[0], frames[1]
+            );
+            keys(&api, &Signature::of_finding(&finding), &[])
+        };
+        let share =
+            |first: &[String], second: &[String]| first.iter().any(|key| second.contains(key));
+        let dense = keys_of("SIGFPE", ["check_shapes", "dense"]);
+        assert!(share(
+            &dense,
+            &keys_of("SIGFPE", ["check_shapes", "sparse"])
+        ));
+        assert!(!share(&dense, &keys_of("SIGFPE", ["other", "dense"])));
+        let read = keys_of("SIGSEGV", ["copy", "dense"]);
+        assert!(!share(&read, &keys_of("SIGSEGV", ["copy", "sparse"])));
     }
 
     #[test]
