@@ -34,7 +34,16 @@ class TorchAdapter(NumpyAdapter):
         self.whole = Dtypes("torch", self.dtype_names)
         # One operation instead of two, where it exists (2.0).
         self.copy = getattr(torch, "as_strided_copy", None)
-        self.overrides = None
+        self.overrides = self.stand_ins()
+
+    def stand_ins(self):
+        """PyTorch's table for overriding its functions: here, once, because each worker would make it again."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.library.overrides.get_testing_overrides()
+        except (AttributeError, ImportError):
+            return {}
 
     def supported(self):
         return [self.dtype_names[code] for code in self.dtypes]
@@ -161,13 +170,6 @@ class TorchAdapter(NumpyAdapter):
 
     def signature(self, target):
         """Built-in functions carry no signature; PyTorch's own table for overriding them does."""
-        if self.overrides is None:
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    self.overrides = self.library.overrides.get_testing_overrides()
-            except (AttributeError, ImportError):
-                self.overrides = {}
         try:
             stand_in = self.overrides.get(target)
             return None if stand_in is None else inspect.signature(stand_in)

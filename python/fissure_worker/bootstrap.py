@@ -35,6 +35,10 @@ class Embedded(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec):
         return None
 
+    def get_source(self, name):
+        """The text of a module: whoever shows a traceback would look for its file on the whole search path."""
+        return self.sources.get(self.file_of(name))
+
     def exec_module(self, module):
         file = self.file_of(module.__name__)
         # The angle brackets mark Fissure's own frames in tracebacks.

@@ -99,11 +99,15 @@ class Table:
             found = self.by_identity(target)
         return found
 
-    def by_identity(self, target):
-        """The function that an object is, among libraries that are imported."""
+    def look_up_objects(self):
+        """Finds the objects of the libraries that are imported."""
         for library in LIBRARIES:
             if library in sys.modules and library not in self._by_identity:
                 self._by_identity[library] = self.objects(library)
+
+    def by_identity(self, target):
+        """The function that an object is, among libraries that are imported."""
+        self.look_up_objects()
         for objects in self._by_identity.values():
             kept = objects.get(id(target))
             if kept is not None:
@@ -169,6 +173,11 @@ def table():
     if _TABLE is None:
         _TABLE = Table(source())
     return _TABLE
+
+
+def prepare():
+    """Reads the table before processes are forked that would each read it again."""
+    table().look_up_objects()
 
 
 def source():

@@ -17,6 +17,8 @@ import sys
 import time
 import traceback
 
+from fissure_worker import functions
+
 #: Why oracles cannot run in this process, by name.
 ANSWERS = {}
 #: Reports that one oracle can make of one input; the rest says the same again.
@@ -24,6 +26,7 @@ MOST_REPORTS = 4
 #: Seconds that an oracle may need by its price and the time of the first call; dearer ones are left
 #: out for this input, because one slow call must not hold up thousands of others.
 PATIENCE = 5.0
+UNINITIALISED = "uninitialised"
 
 
 class Judgement:
@@ -35,6 +38,10 @@ class Judgement:
         self.costs = []
         #: `[oracle, traceback]` of oracles that failed themselves.
         self.failures = []
+
+    def add(self, report):
+        if report not in self.reports:
+            self.reports.append(report)
 
     def plain(self, announced=None):
         return {
@@ -55,6 +62,8 @@ def find(name):
 
 def preload(names, library):
     """What oracles need and is slow to load, loaded before workers are forked."""
+    if names:
+        functions.prepare()
     for name in names:
         module = find(name)
         only = getattr(module, "ONLY", None)
@@ -98,6 +107,19 @@ def observation(name, facts):
     return {"oracle": name, "detail": "", "observed": text, "expected": "", "check": ""}
 
 
+def uninitialised_memory(call, name):
+    """What the oracle of that name says of a call which another oracle reports, in plain form; None where the result is
+    made of what was written."""
+    module = find(UNINITIALISED)
+    if name in (UNINITIALISED, "meta") or call.is_foreign:
+        return None
+    report = module.explains(call)
+    if report is None:
+        return None
+    confirmed, observed, expected = call.verify(report.source)
+    return report.plain(UNINITIALISED, observed, expected) if confirmed else None
+
+
 def judge(call, names, announce):
     """Runs the oracles one after the other on a call that was accepted.
 
@@ -135,11 +157,19 @@ def judge(call, names, announce):
             for report in module.check(call):
                 call.announce(report.detail, report.source)
                 confirmed, observed, expected = call.verify(report.source)
-                if confirmed:
-                    judgement.reports.append(report.plain(name, observed, expected))
-                    found += 1
-                    if found == MOST_REPORTS:
-                        break
+                if not confirmed:
+                    continue
+                if not call.has_defined_weights:
+                    break
+                memory = uninitialised_memory(call, name)
+                if memory is not None:
+                    # In every variant another result: one cause, told once.
+                    judgement.add(memory)
+                    break
+                judgement.add(report.plain(name, observed, expected))
+                found += 1
+                if found == MOST_REPORTS:
+                    break
         except Exception:
             # Ours, not the library's: `Call.attempt` is how an oracle runs what may raise.
             judgement.failures.append([name, traceback.format_exc()[-2000:]])

@@ -15,6 +15,9 @@ AXES = ("dim", "dims", "axis", "axes")
 OPEN_ELEMENTS = ("uninitialized", "uninitialised", "not initialized", "filled with random")
 #: Characters of what was observed and what was expected.
 TEXT_LIMIT = 600
+#: `{(path, part): (target, names of its positional parameters)}`: asking for a signature takes longer than a call.
+POSITIONAL_NAMES = {}
+MOST_NAMES = 256
 
 
 class Report:
@@ -65,13 +68,24 @@ class Call:
         self.draws = False
         #: The call itself moves the random generator, the making of its layer aside.
         self.draws_in_call = False
+        #: Making the arguments moves it (a module among them has random weights); None: not known yet.
+        self.draws_in_build = None
         self._cache = {}
         self.referee = Referee(self)
 
     # Building and running.
 
     def build(self):
-        return self.maker()
+        """New arguments, with the same values each time."""
+        if self.draws_in_build is False:
+            return self.maker()
+        self.seed()
+        if self.draws_in_build:
+            return self.maker()
+        before = self.generator_state()
+        arguments = self.maker()
+        self.draws_in_build = moved(before, self.generator_state())
+        return arguments
 
     def first(self, arguments):
         """The baseline. Raises nothing that is an ordinary exception."""
@@ -201,6 +215,17 @@ class Call:
         return self._cache["stable"]
 
     @property
+    def has_defined_weights(self):
+        """What is called has no weights, or the same ones whenever it is made, whatever was in the memory that they got."""
+        if not self.is_layer:
+            return True
+        if "weights" not in self._cache:
+            from fissure_worker.oracles import uninitialised
+
+            self._cache["weights"] = not uninitialised.leaves_weights_open(self)
+        return self._cache["weights"]
+
+    @property
     def is_elementwise(self):
         """Each element of the result depends on the elements at its own place only."""
         if "elementwise" not in self._cache:
@@ -231,15 +256,21 @@ class Call:
         """Name of the parameter that a positional argument is for."""
         if isinstance(key, str):
             return key
-        if "names" not in self._cache:
-            self._cache["names"] = {}
-        names = self._cache["names"]
-        if part not in names:
+        names = self.positional_names(part)
+        return names[key] if key < len(names) else None
+
+    def positional_names(self, part):
+        """Names of the positional parameters of a part of the call; the same for every input of an API."""
+        known, names = POSITIONAL_NAMES.get((self.path, part), (None, ()))
+        if known is not self.target:
             target = self.target
             if part >= 2:
                 target = getattr(target, "forward", None)
-            names[part] = positional_names(target, self.adapter, skip=1 if part >= 2 else 0)
-        return names[part][key] if key < len(names[part]) else None
+            names = positional_names(target, self.adapter, skip=1 if part >= 2 else 0)
+            if len(POSITIONAL_NAMES) >= MOST_NAMES:
+                POSITIONAL_NAMES.clear()
+            POSITIONAL_NAMES[self.path, part] = (self.target, names)
+        return names
 
     @property
     def all_dimensions(self):
@@ -282,16 +313,21 @@ class Call:
         """A check source. In its lines `{build}` makes the arguments, `{call}` is the call."""
         root = self.path.split(".")[0]
         text = ["def check():"]
-        if root != "torch" and any("torch." in line for line in lines) or self.draws:
+        seeding = "torch.manual_seed(0)"
+        seeded = [
+            part
+            for part, draws in (("{call}", self.draws), ("{build}", self.draws_in_build))
+            if draws
+        ]
+        if root != "torch" and any("torch." in line for line in lines) or seeded:
             text.append("    import torch")
-        seeding = "torch.manual_seed(0)" if self.draws else None
         call = "call(%s)" % self.names
         if self.is_foreign:
             text.extend("    " + line for line in foreign.SOURCE)
             lines = [line.replace("{call}", "native({traced})") for line in lines]
         for line in lines:
             indent = line[: len(line) - len(line.lstrip())]
-            if seeding and "{call}" in line:
+            if any(part in line for part in seeded):
                 text.append("    %s%s" % (indent, seeding))
             line = line.replace("{build}", "%s = build()" % self.names)
             text.append("    " + line.replace("{call}", call).replace("{traced}", call))
@@ -299,14 +335,15 @@ class Call:
 
     def plain_source(self):
         """Just the call, twice: for what happens outside any variant."""
-        return self.source(
-            [
+        if "plain" not in self._cache:
+            lines = [
                 "for _ in range(2):",
                 "    {build}",
                 "    {call}",
                 "return False, 'a result', 'a result'",
             ]
-        )
+            self._cache["plain"] = self.source(lines)
+        return self._cache["plain"]
 
     def variant_source(self, change, difference, observed="%s", expected="%s"):
         """The usual source: the call as it is, the call after the statements `change`, and the

@@ -29,6 +29,7 @@ expected  a result, as with x in ordinary memory
 """
 
 import ctypes
+import functools
 
 from fissure_worker.oracles import compare, forms
 from fissure_worker.oracles.call import Report
@@ -84,9 +85,7 @@ def check(call):
     if not places or share_memory([it for _, it in call.tensors(arguments)]):
         return
     make = TORCH if compare.is_torch(places[0][1]) else NUMPY
-    lines = [line % make if "%s" in line else line for line in SOURCE]
-    scope = {"torch": call.library}
-    exec("\n".join(lines), scope)
+    lines, guarded = helper(make, call.library)
     for name, at_end in (
         ("a forbidden page behind the elements", True),
         ("a forbidden page before them", False),
@@ -96,13 +95,22 @@ def check(call):
         for place, _ in places:
             change.append(place.assignment(changed, "guarded(%s, %r)" % (place.expression, at_end)))
         for place, _ in places:
-            changed = changed.replace(place, scope["guarded"](changed.get(place), at_end))
+            changed = changed.replace(place, guarded(changed.get(place), at_end))
         report = call.compare_variant(name, change, changed)
         if report is not None and "raises" not in report.detail:
             yield report
             return
     if make is TORCH and not call.mutates:
-        yield from guarded_out(call, lines, scope["guarded"])
+        yield from guarded_out(call, lines, guarded)
+
+
+@functools.lru_cache(maxsize=None)
+def helper(make, library):
+    """The lines of a check source that define `guarded`, and that function."""
+    lines = [line % make if "%s" in line else line for line in SOURCE]
+    scope = {"torch": library}
+    exec("\n".join(lines), scope)
+    return lines, scope["guarded"]
 
 
 def guarded_out(call, lines, guarded):

@@ -1,5 +1,7 @@
 """The same call in `float64`: what a result in a lower precision is measured by."""
 
+import contextlib
+
 from fissure_worker import dtypes
 from fissure_worker.oracles import compare
 
@@ -52,8 +54,34 @@ def promoted_result(call, arguments=None):
         wide = with_wide_integers(call, narrow)
     if wide is None:
         return None
-    result, error = call.attempt(wide, change_layer=widened)
+    with narrow_constants(call, narrow):
+        result, error = call.attempt(wide, change_layer=widened)
     return None if error is not None else result
+
+
+@contextlib.contextmanager
+def narrow_constants(call, arguments):
+    """A function may take a bound from its element type (`finfo(x.dtype).eps`): in the wider type it is to take the same
+    one, or it would be another function."""
+    finfo = getattr(call.library, "finfo", None)
+    names = [compare.dtype_name(tensor) for _, tensor in call.tensors(arguments)]
+    names = [name for name in names if name in NARROW]
+    if finfo is None or not names:
+        yield
+        return
+    largest = max(names, key=lambda name: dtypes.INEXACT[name].largest)
+    narrow = finfo(getattr(call.library, largest))
+    widest = str(dtypes.wider(largest))
+
+    def same(dtype=None, **keywords):
+        info = finfo(dtype, **keywords) if dtype is not None else finfo(**keywords)
+        return narrow if str(info.dtype).rpartition(".")[2] == widest else info
+
+    call.library.finfo = same
+    try:
+        yield
+    finally:
+        call.library.finfo = finfo
 
 
 def with_wide_integers(call, arguments):

@@ -14,7 +14,8 @@ also hold data of somebody else.
 # When it stays silent
 
 For functions whose purpose is uninitialised memory (`empty`, `resize_`), or whose documentation says that elements
-of the result are not initialised, and for those that draw random numbers. When only last digits differ. Gaps between the elements of a strided
+of the result are not initialised, and for those that draw random numbers. For a layer whose constructor leaves weights to
+whoever loads them, as quantised ones do. When only last digits differ. Gaps between the elements of a strided
 result are no part of it. Without glibc, or with another allocator in its place, it does not run; memory that a
 library keeps and hands out again by itself is not seen.
 
@@ -50,6 +51,8 @@ M_PERTURB = -6
 BYTES = (0x00, 0xD5)
 #: Blocks up to this size are kept by each thread, seven of a kind, and handed out without being filled.
 KEPT = 1033
+#: Of those, so many are filled here: the ones that are handed out first. Filling all of them takes longer than most calls.
+FIRST = 2
 
 FILLED = [
     "import ctypes",
@@ -67,9 +70,13 @@ FILLED = [
 ]
 
 
+def unavailable_here():
+    return LIBC is None or not hasattr(LIBC, "mallopt")
+
+
 def unavailable(library):
     """Why this oracle cannot run here, or None."""
-    if LIBC is None or not hasattr(LIBC, "mallopt"):
+    if unavailable_here():
         return "the C library cannot be told to fill memory (it is not glibc)"
     with filled(BYTES[1]):
         block = LIBC.malloc(1 << 16)
@@ -85,7 +92,7 @@ def filled(byte):
     LIBC.mallopt(M_PERTURB, byte ^ 0xFF)
     try:
         for size in range(24, KEPT, 16):
-            blocks = [LIBC.malloc(size) for _ in range(7)]
+            blocks = [LIBC.malloc(size) for _ in range(FIRST)]
             for block in blocks:
                 LIBC.memset(block, byte, size)
             for block in blocks:
@@ -105,25 +112,67 @@ def run(call, byte):
     return None if error is not None else result
 
 
+def weights(call, byte):
+    """The state of a layer that was made in fresh memory of this byte; None where it has none."""
+    arguments = call.build()
+    call.seed()
+    with filled(byte):
+        layer = call.target(*arguments.positional, **arguments.keywords)
+    state = getattr(layer, "state_dict", None)
+    return None if state is None else dict(state())
+
+
+def leaves_weights_open(call):
+    """A layer's constructor leaves some of its weights to whoever loads them: those of a quantised layer, say."""
+    if unavailable_here():
+        return False
+    try:
+        first, second = (weights(call, byte) for byte in BYTES)
+    except Exception:
+        # What the constructor or its state raises is not about memory.
+        return False
+    return first is not None and compare.difference(second, first, exact=True) is not None
+
+
 def check(call):
     if call.differs or call.draws_in_call or call.has_generator or call.has("random"):
         return
     call.announce("fresh memory", source(call, None))
+    found = dependence(call)
+    if found is not None:
+        yield report(call, found)
+
+
+def dependence(call):
+    """In what the result depends on memory that nobody has written, or None."""
     first, second = (run(call, byte) for byte in BYTES)
     if first is None or second is None:
-        return
+        return None
     found = compare.difference(second, first, exact=True)
     if found is None or found.kind == "type":
-        return
+        return None
     if found.kind == "values" and compare.difference(second, first) is None:
         # Last digits: blocks that lie elsewhere are added up in another order.
-        return
+        return None
     # The byte decides, and nothing else: each gives the same once more.
     for byte, before in zip(BYTES, (first, second)):
         again = run(call, byte)
         if again is None or compare.difference(again, before, exact=True) is not None:
-            return
-    yield Report(
+            return None
+    return found
+
+
+def explains(call):
+    """The report on uninitialised memory that stands for whatever else was seen of the call, or None: such a result is
+    another one in every variant."""
+    if unavailable_here() or call.draws_in_call:
+        return None
+    found = dependence(call)
+    return None if found is None else report(call, found)
+
+
+def report(call, found):
+    return Report(
         "fresh memory: %s" % found.kind,
         compare.short(found.observed),
         compare.short(found.expected),

@@ -6,13 +6,13 @@ Prints one JSON object per case: what the oracle should say of the wrong one, an
 import importlib
 import sys
 
-from harness import fresh_process, judged, tell
+from harness import fresh_process, judged, prepared, tell
 
 LIBRARY = sys.argv[2]
 
 import torch
 
-from fissure_worker import functions
+from fissure_worker import functions, oracles
 from fissure_worker.oracles import device
 
 library = importlib.import_module(LIBRARY)
@@ -85,3 +85,10 @@ for oracle, function, arguments, expected in CASES:
     tell(oracle, function, expected, judged(oracle, LIBRARY, function, arguments))
 for oracle, function, arguments, expected in ENDING:
     tell(oracle, function, expected, fresh_process(oracle, LIBRARY, function, arguments))
+
+# What another oracle would say of uninitialised memory is told as such.
+call = prepared("%s.unwritten_end" % LIBRARY, [X])
+memory = oracles.uninitialised_memory(call, "layout")
+told = [] if memory is None else [memory["detail"]]
+outcome = {"reports": told, "failures": [], "signal": 0}
+tell("layout", "unwritten_end", "fresh memory: values", outcome)

@@ -22,7 +22,7 @@ import torch
 
 from fissure_worker import oracles
 from fissure_worker.build import resolve
-from fissure_worker.oracles.call import plain_call
+from fissure_worker.oracles.call import Call, plain_call
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
@@ -40,7 +40,17 @@ def prepared(path, arguments, keywords=None, layer=None):
 
 def judged(oracle, library, function, arguments, **options):
     """Details of the reports, each with its check source, and failures of the oracle itself."""
-    call = prepared("%s.%s" % (library, function), arguments, **options)
+    return outcome(oracle, prepared("%s.%s" % (library, function), arguments, **options))
+
+
+def judged_made(oracle, path, make):
+    """The same for a call whose arguments a function makes."""
+    call = Call(path, resolve(path), None, torch, make)
+    call.first(call.build())
+    return outcome(oracle, call)
+
+
+def outcome(oracle, call):
     judgement = oracles.judge(call, [oracle], lambda judgement, report: None)
     return {
         "reports": [report["detail"] for report in judgement.reports],

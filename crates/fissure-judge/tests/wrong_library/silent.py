@@ -1,7 +1,9 @@
 """Correct calls that look like defects: no oracle says a word. `python silent.py ROOT`."""
 
 import torch
-from harness import judged, tell
+from harness import judged, judged_made, tell
+
+from fissure_worker.oracles.arguments import Arguments
 
 INFINITY = float("inf")
 NAN = float("nan")
@@ -31,6 +33,7 @@ CASES = [
         "running statistics are there to change",
     ),
     ("forms", "torch.normal", [X, X.abs()], "another function than the in-place one"),
+    ("forms", "torch.nn.init.constant", [X, 3.0], "an old name of the form in place"),
     ("meta", "torch.nonzero", [X], "the data decide the shape"),
     ("meta", "torch.unique", [X], "the data decide the shape"),
     ("meta", "torch.masked_select", [X, X > 0], "the data decide the shape"),
@@ -62,6 +65,12 @@ CASES = [
         "nothing beyond",
     ),
     ("reference64", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
+    (
+        "reference64",
+        "torch.distributions.utils.probs_to_logits",
+        [torch.tensor([0.0, 1.0])],
+        "bounds that follow from the element type",
+    ),
     ("layout", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
     ("reference", "torch.sign", [SPECIAL], "known difference: NaN"),
     ("reference", "torch.heaviside", [SPECIAL, SPECIAL], "known difference: NaN"),
@@ -116,3 +125,19 @@ wide_out = {"out": torch.tensor(0.0, dtype=torch.float64)}
 arguments = [torch.tensor(-1e7), torch.tensor(8.9)]
 library, _, function = path.rpartition(".")
 tell(oracle, path, why, judged(oracle, library, function, arguments, keywords=wide_out))
+
+
+def fused():
+    """Arguments of which one has random weights."""
+    modules = [torch.nn.Conv2d(1, 1, 1), torch.nn.ReLU()]
+    return Arguments(modules, {}, ([torch.ones(1, 2, 3)], {}))
+
+
+for oracle in ("determinism", "layout", "guard"):
+    path, why = "torch.nn.intrinsic.ConvReLU2d", "an argument with random weights"
+    tell(oracle, path, why, judged_made(oracle, path, fused))
+
+for oracle in ("determinism", "uninitialised"):
+    path, why = "torch.ao.nn.quantized.dynamic.Linear", "weights that somebody else fills"
+    quantised = Arguments([2, 2], {}, ([torch.ones(1, 2)], {}))
+    tell(oracle, path, why, judged_made(oracle, path, lambda: quantised))
