@@ -67,6 +67,12 @@ CASES = [
     ("reference64", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
     (
         "reference64",
+        "torch.masked.logaddexp",
+        [torch.tensor(242787491614593), torch.tensor(0.0, dtype=torch.bfloat16)],
+        "whole numbers that were rounded as floats",
+    ),
+    (
+        "reference64",
         "torch.distributions.utils.probs_to_logits",
         [torch.tensor([0.0, 1.0])],
         "bounds that follow from the element type",
