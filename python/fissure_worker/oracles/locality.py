@@ -4,6 +4,9 @@ were, and the result is compared with the one before."""
 
 from fissure_worker.oracles import compare
 
+#: By how much a part is larger than the others where that is tried.
+LARGER = 16.0
+
 
 def local(call, place, dimension_size, positions, flat):
     """True when overwriting part `j` of the tensor at `place` changes at most part `j` of the
@@ -59,14 +62,27 @@ def local_in_general(call, places, size, positions, flat):
         # A domain that those numbers leave: what was seen with the input's own has to do.
         return True
     for place in places:
-        for position in positions:
-            changed = overwritten(arguments.get(place), position, size, flat)
+        tensor = arguments.get(place)
+        trials = [(position, overwritten(tensor, position, size, flat)) for position in positions]
+        trials.append((positions[0], standing_out(tensor, positions[0], flat)))
+        for position, changed in trials:
             if changed is None:
                 continue
             after, error = call.attempt(arguments.replace(place, changed))
             if error is None and only_part(before, after, position, flat) is False:
                 return False
     return True
+
+
+def standing_out(tensor, position, flat):
+    """A copy in which one part is larger than all others: what is scaled by the largest number (as numbers are that are
+    quantised while they are computed with) depends on all parts. None for whole numbers."""
+    if not tensor.is_floating_point():
+        return None
+    copy = tensor.clone()
+    parts = copy.view(-1) if flat else copy
+    parts[position] *= LARGER
+    return copy
 
 
 def depends_on_length(call, places):

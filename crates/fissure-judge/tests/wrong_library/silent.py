@@ -143,6 +143,17 @@ for oracle in ("determinism", "layout", "guard"):
     path, why = "torch.nn.intrinsic.ConvReLU2d", "an argument with random weights"
     tell(oracle, path, why, judged_made(oracle, path, fused))
 
+
+def cell():
+    """A layer that quantises its input by the largest number of the batch."""
+    batch = torch.zeros(3, 4)
+    batch[:, 3] = torch.tensor([-1.0, 1.0, 1.0])
+    return Arguments([4, 1], {}, ([batch], {}))
+
+
+path, why = "torch.ao.nn.quantized.dynamic.RNNCell", "rows that share a scale"
+tell("determinism", path, why, judged_made("determinism", path, cell))
+
 for oracle in ("determinism", "uninitialised"):
     path, why = "torch.ao.nn.quantized.dynamic.Linear", "weights that somebody else fills"
     quantised = Arguments([2, 2], {}, ([torch.ones(1, 2)], {}))
