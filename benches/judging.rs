@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use fissure_benches::{geometric_mean, python, root};
 use fissure_campaign::{JudgingOptions, RunOptions, Session, SessionOptions, Source};
-use fissure_generate::GenerateOptions;
 use fissure_model::Spec;
 
 /// Inputs per API and run: enough for the share to have settled.
@@ -67,29 +66,11 @@ fn main() -> anyhow::Result<()> {
 /// Inputs per second.
 fn run(spec: &Spec, judging: &JudgingOptions, folder: &std::path::Path) -> anyhow::Result<f64> {
     let options = RunOptions {
-        seed: 0,
-        workers: 1,
-        generate: GenerateOptions::default(),
         check_nan: false,
         max_inputs: Some(INPUTS),
-        max_time: None,
-        turn: None,
-        max_hangs: 20,
-        save: false,
-        scripts: false,
-        // What is found is not the question here: nothing is shrunk and confirmed meanwhile.
-        oracles: Vec::new(),
-        trust_specs: false,
         judging: judging.clone(),
-        total_time: None,
-        resume: false,
-        shrink_time: None,
-        confirm_runs: 1,
-        division: Default::default(),
-        guide: false,
-        corpus: Default::default(),
-        recorded: Default::default(),
-        pause: Default::default(),
+        // What is found is not the question here: no oracle's verdict counts, nothing is shrunk and confirmed meanwhile.
+        ..RunOptions::new(0, 1)
     };
     let session = SessionOptions {
         include_denied: true,

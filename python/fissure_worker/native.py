@@ -122,11 +122,10 @@ def _children_by_search(pid):
 
 
 def kill(pid, whole_group=False):
-    """SIGKILL; a process that is already gone is what was wanted."""
-    try:
-        if whole_group:
-            os.killpg(pid, signal.SIGKILL)
-        else:
-            os.kill(pid, signal.SIGKILL)
-    except OSError:
-        pass
+    """SIGKILL; a process that is already gone is what was wanted. One that was forked a moment ago has no group of
+    its own yet, and is killed all the same."""
+    for send in (os.killpg, os.kill) if whole_group else (os.kill,):
+        try:
+            send(pid, signal.SIGKILL)
+        except OSError:
+            pass

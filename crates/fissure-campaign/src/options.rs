@@ -87,6 +87,34 @@ impl Division {
 }
 
 impl RunOptions {
+    /// A run that ends when it is told to, looks for NaN and asks no oracle.
+    pub fn new(seed: u64, workers: usize) -> RunOptions {
+        RunOptions {
+            seed,
+            workers,
+            generate: GenerateOptions::default(),
+            check_nan: true,
+            max_inputs: None,
+            max_time: None,
+            turn: None,
+            max_hangs: 20,
+            save: false,
+            scripts: false,
+            oracles: Vec::new(),
+            trust_specs: false,
+            judging: JudgingOptions::default(),
+            total_time: None,
+            resume: false,
+            shrink_time: None,
+            confirm_runs: 1,
+            division: Division::default(),
+            guide: false,
+            corpus: Arc::default(),
+            recorded: serde_json::Map::new(),
+            pause: Arc::default(),
+        }
+    }
+
     pub fn has_oracle(&self, oracle: &Oracle) -> bool {
         self.oracles.contains(oracle)
     }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use fissure_model::FAULT_SIGNALS;
+
 const NAMES: [(i32, &str); 24] = [
     (libc::SIGSEGV, "SIGSEGV"),
     (libc::SIGABRT, "SIGABRT"),
@@ -29,17 +31,6 @@ const NAMES: [(i32, &str); 24] = [
     (libc::SIGTTOU, "SIGTTOU"),
 ];
 
-/// Signals a process gets for what its own code did.
-const FAULTS: [i32; 7] = [
-    libc::SIGSEGV,
-    libc::SIGABRT,
-    libc::SIGFPE,
-    libc::SIGBUS,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGSYS,
-];
-
 /// `SIGSEGV` for 11; `signal 42` for a number without a name.
 pub fn signal_name(signal: i32) -> Cow<'static, str> {
     match NAMES.iter().find(|(number, _)| *number == signal) {
@@ -51,7 +42,7 @@ pub fn signal_name(signal: i32) -> Cow<'static, str> {
 /// Dying of this signal is the library's own doing. SIGKILL is not: it comes from outside, most
 /// often from the kernel when the machine runs out of memory.
 pub fn is_fault(signal: i32) -> bool {
-    FAULTS.contains(&signal)
+    FAULT_SIGNALS.contains(&signal)
 }
 
 #[cfg(test)]

@@ -93,6 +93,17 @@ pub struct OracleCost {
     pub duration: Duration,
 }
 
+/// Signals that a process gets for what its own code did. SIGKILL is none: it comes from outside.
+pub const FAULT_SIGNALS: [i32; 7] = [
+    libc::SIGSEGV,
+    libc::SIGABRT,
+    libc::SIGFPE,
+    libc::SIGBUS,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGSYS,
+];
+
 /// The raw fact, before any oracle looks at it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -123,16 +123,23 @@ impl fmt::Display for Mutator {
     }
 }
 
-impl fmt::Display for Category {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Category {
+    /// The word for it in constraint files.
+    pub fn key(self) -> &'static str {
+        match self {
             Category::Dtype => "dtype",
             Category::Structure => "structure",
             Category::Ndim => "ndim",
             Category::Shape => "shape",
             Category::Range => "range",
             Category::Enum => "enum",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.key())
     }
 }
 

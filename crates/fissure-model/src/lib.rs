@@ -25,7 +25,9 @@ mod value;
 pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill, FillScheme};
 pub use api::{Api, Signature, SignatureParam, Way, abbreviated};
 pub use dtype::{Dtype, DtypeFamily};
-pub use execution::{Exception, Execution, Obstacle, OracleCost, Outcome, OutcomeKind, Report};
+pub use execution::{
+    Exception, Execution, FAULT_SIGNALS, Obstacle, OracleCost, Outcome, OutcomeKind, Report,
+};
 pub use expression::{Comparison, Expression, Operator};
 pub use finding::{ArgumentRole, Confidence, Finding, Reproduction, Verdict};
 pub use hints::{Kind, ParamHints};

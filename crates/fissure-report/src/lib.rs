@@ -13,7 +13,7 @@ mod table;
 pub mod words;
 
 pub use progress::{Progress, Style};
-pub use table::{acceptance_line, api_table, closing_line, oracle_table};
+pub use table::{Figures, acceptance_line, api_table, closing_line, oracle_table, table};
 
 /// A duration as people say it: `850 ms`, `12.4 s`, `3 min 20 s`.
 pub fn human_duration(duration: std::time::Duration) -> String {

@@ -1,4 +1,4 @@
-//! The final table of a fuzz run.
+//! Tables in the terminal: of any rows, and those at the end of a fuzz run.
 
 use comfy_table::{CellAlignment, Table, presets};
 use fissure_campaign::{ApiSummary, EndReason, RunSummary};
@@ -8,9 +8,7 @@ use crate::human_duration;
 
 /// One row per API: inputs, accepted %, rejected, crashes, timeouts, time.
 pub fn api_table(summary: &RunSummary) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header([
+    let header = [
         "API",
         "inputs",
         "accepted",
@@ -21,21 +19,33 @@ pub fn api_table(summary: &RunSummary) -> String {
         "other",
         "inputs/s",
         "time",
-    ]);
-    for api in &summary.apis {
-        table.add_row(row(api));
-    }
-    lines(table)
+    ];
+    table(header, summary.apis.iter().map(row), Figures::AfterFirst)
 }
 
-/// Names to the left, figures to the right.
-fn lines(mut table: Table) -> String {
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-        column.set_cell_alignment(CellAlignment::Right);
+/// Which columns of a table are figures and stand to the right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figures {
+    None,
+    AfterFirst,
+}
+
+/// The lines of a table, two blanks between columns and none at the end.
+pub fn table<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    figures: Figures,
+) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header);
+    for row in rows {
+        table.add_row(row);
     }
-    if let Some(column) = table.column_mut(0) {
-        column.set_cell_alignment(CellAlignment::Left);
+    for (position, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if position > 0 && figures == Figures::AfterFirst {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
     }
     table
         .lines()
@@ -87,20 +97,18 @@ pub fn oracle_table(summary: &RunSummary) -> String {
     if oracles.is_empty() {
         return obstacle_lines(&summary.obstacles);
     }
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header(["oracle", "judged", "reports", "time", "per input"]);
-    for (name, tally) in &oracles {
+    let rows = oracles.iter().map(|(name, tally)| {
         let each = tally.time.as_secs_f64() / tally.inputs.max(1) as f64;
-        table.add_row([
+        [
             (*name).to_owned(),
             tally.inputs.to_string(),
             tally.reports.to_string(),
             human_duration(tally.time),
             format!("{:.2} ms", each * 1e3),
-        ]);
-    }
-    lines(table) + &obstacle_lines(&summary.obstacles)
+        ]
+    });
+    let header = ["oracle", "judged", "reports", "time", "per input"];
+    table(header, rows, Figures::AfterFirst) + &obstacle_lines(&summary.obstacles)
 }
 
 /// Which oracles could not run, or only in part, one line for each reason.

@@ -198,7 +198,12 @@ fn number(input: &mut &str) -> Parsed<Expression> {
     )
         .take()
         .parse_to()
-        .map(Expression::Number)
+        .map(|number: f64| match number.is_finite() {
+            true => Expression::Number(number),
+            // More digits than a number holds mean what `inf` means.
+            false if number > 0.0 => Expression::Infinity,
+            false => Expression::Negate(Box::new(Expression::Infinity)),
+        })
         .parse_next(input)
 }
 
@@ -413,6 +418,20 @@ mod tests {
                 inner.prop_map(|i| format!("( {i})")),
             ]
         })
+    }
+
+    #[test]
+    fn a_number_beyond_all_numbers_is_infinity_and_reads_back() {
+        for text in ["1e400", "-1e400", "n+1e400", "--1e999"] {
+            let parsed = parse_expression(text).unwrap();
+            let printed = parsed.to_string();
+            assert_eq!(
+                parse_expression(&printed).as_ref(),
+                Ok(&parsed),
+                "{text} → {printed}"
+            );
+        }
+        assert_eq!(parse_expression("1e400"), Ok(Expression::Infinity));
     }
 
     proptest! {

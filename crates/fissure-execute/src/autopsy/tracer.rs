@@ -6,22 +6,13 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
+use fissure_model::FAULT_SIGNALS;
 
 use super::frames::{self, Stack};
 use super::ptrace::{self, Cause, Change};
 use super::unwind;
 use crate::process::ExitStatus;
 
-/// Signals by which a process says, or is told, that it cannot go on.
-const CRASHES: [i32; 7] = [
-    libc::SIGSEGV,
-    libc::SIGABRT,
-    libc::SIGFPE,
-    libc::SIGBUS,
-    libc::SIGILL,
-    libc::SIGTRAP,
-    libc::SIGSYS,
-];
 /// For the names of functions after an end that is known: half a million symbols on a slow disk.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -118,7 +109,7 @@ fn follow(pid: i32, traps: Traps, result: &Sender<Autopsy>) {
         let _ = match change {
             Change::Signal { thread, signal } => {
                 let expected = traps == Traps::Expected && signal == libc::SIGTRAP;
-                if CRASHES.contains(&signal) && !expected {
+                if FAULT_SIGNALS.contains(&signal) && !expected {
                     // Nothing is known of the cause when the thread was killed meanwhile.
                     let cause = ptrace::cause(thread).unwrap_or_default();
                     if !is_repeated(crash.as_ref(), thread, signal, cause) {

@@ -24,6 +24,8 @@ use fissure_model::Outcome;
 const STAGE: &str = "FISSURE_TEST_HOSTILE_STAGE";
 /// Only the behaviours whose names contain this.
 const ONLY: &str = "FISSURE_TEST_HOSTILE_ONLY";
+/// Print every answer, with how long processes stayed.
+const VERBOSE: &str = "FISSURE_TEST_HOSTILE_VERBOSE";
 
 fn hostile_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/hostile")
@@ -69,9 +71,10 @@ fn picture(folder: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// Processes below this one, however deep.
-fn descendants() -> Vec<u32> {
+/// Processes below this one, however deep: number, parent, state, name and the end of the command.
+fn descendants() -> Vec<String> {
     let mut parents = BTreeMap::new();
+    let mut words = BTreeMap::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let Some(pid) = entry
             .file_name()
@@ -83,7 +86,7 @@ fn descendants() -> Vec<u32> {
         let Ok(status) = fs::read_to_string(entry.path().join("stat")) else {
             continue;
         };
-        let Some((_, rest)) = status.rsplit_once(')') else {
+        let Some((name, rest)) = status.rsplit_once(')') else {
             continue;
         };
         let mut fields = rest.split_whitespace();
@@ -91,6 +94,8 @@ fn descendants() -> Vec<u32> {
         let parent: u32 = fields.next().and_then(|it| it.parse().ok()).unwrap_or(0);
         if state != "Z" {
             parents.insert(pid, parent);
+            let place = fs::read_to_string(entry.path().join("wchan")).unwrap_or_default();
+            words.insert(pid, format!("{name}) {state} below {parent} at {place}"));
         }
     }
     let own = std::process::id();
@@ -104,7 +109,8 @@ fn descendants() -> Vec<u32> {
         }
         false
     };
-    parents.keys().copied().filter(|pid| below(*pid)).collect()
+    words.retain(|pid, _| below(*pid));
+    words.into_values().collect()
 }
 
 /// What of the machine and of this process an attack could have changed.
@@ -211,15 +217,18 @@ fn the_attacked() {
                 }
             }
         }
-        let deadline = Instant::now() + Duration::from_secs(20);
+        // Longer than the pool itself takes to give up a zygote that does not answer.
+        let began = Instant::now();
+        let mut left = descendants();
         // The warden, the zygote, a worker and its spare.
-        while descendants().len() > 4 && Instant::now() < deadline {
+        while left.len() > 4 && began.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(20));
+            left = descendants();
         }
-        let left = descendants().len();
-        if left > 4 {
-            faults.push(format!("{left} processes"));
+        if left.len() > 4 {
+            faults.push(format!("{} processes: {left:?}", left.len()));
         }
+        let gone_after = began.elapsed();
         for (what, now) in surroundings(&stage) {
             if before.get(&what) != Some(&now) {
                 faults.push(format!("{what} changed: {now}"));
@@ -230,17 +239,20 @@ fn the_attacked() {
         }
         let seven = outcomes.and_then(|it| it.get(1).map(|it| format!("{it:?}")));
         let seven: String = seven.unwrap_or_default().chars().take(120).collect();
-        lines.push(format!("{name}\t{kind}\t{}\t{seven}", faults.join("; ")));
+        lines.push(format!(
+            "{name}\t{kind}\t{}\t{seven}\t{gone_after:.1?}",
+            faults.join("; ")
+        ));
         fs::write(stage.join("answers"), lines.join("\n")).unwrap();
     }
     pool.stop();
-    let left = descendants().len();
+    let left = descendants();
     lines.push(format!(
-        "after the end\tharmless\t{}\t",
-        if left > 0 {
-            format!("{left} processes")
-        } else {
+        "after the end\tharmless\t{}\t\t",
+        if left.is_empty() {
             String::new()
+        } else {
+            format!("{} processes: {left:?}", left.len())
         }
     ));
     fs::write(stage.join("answers"), lines.join("\n")).unwrap();
@@ -293,6 +305,9 @@ fn everything_that_a_hostile_library_does_is_contained() {
     let tried = contained + broken.len();
     println!("{}", answers.lines().next().unwrap_or_default());
     println!("{contained} of {tried} behaviours contained");
+    if std::env::var_os(VERBOSE).is_some() {
+        println!("{answers}");
+    }
     assert!(
         status.success(),
         "the orchestrator ended: {status}\n{answers}"

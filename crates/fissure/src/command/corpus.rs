@@ -33,15 +33,8 @@ enum CorpusCommand {
     ///   fissure corpus min fissure-out/run --output small
     #[command(verbatim_doc_comment)]
     Min {
-        /// A folder or file of a corpus, or a run
-        #[arg(required = true, value_name = "CORPUS")]
-        corpora: Vec<PathBuf>,
-        /// Folder for the result
-        #[arg(long = "output", alias = "out", value_name = "DIR")]
-        out: PathBuf,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        files: FilesArgs,
         #[command(flatten)]
         run: MeasureArgs,
     },
@@ -51,16 +44,23 @@ enum CorpusCommand {
     ///   fissure corpus merge run1 run2 --output all
     #[command(verbatim_doc_comment)]
     Merge {
-        /// Folders or files of corpora, or runs
-        #[arg(required = true, value_name = "CORPUS")]
-        corpora: Vec<PathBuf>,
-        /// Folder for the result
-        #[arg(long = "output", alias = "out", value_name = "DIR")]
-        out: PathBuf,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        files: FilesArgs,
     },
+}
+
+/// What is read, and where the result goes.
+#[derive(Args, Debug)]
+struct FilesArgs {
+    /// Folders or files of corpora, or runs
+    #[arg(required = true, value_name = "CORPUS")]
+    corpora: Vec<PathBuf>,
+    /// Folder for the result
+    #[arg(long = "output", alias = "out", value_name = "DIR")]
+    out: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// How the inputs of a corpus are run.
@@ -77,7 +77,8 @@ pub(crate) struct MeasureArgs {
 
 pub(crate) fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
     match args.command {
-        CorpusCommand::Merge { corpora, out, json } => {
+        CorpusCommand::Merge { files } => {
+            let FilesArgs { corpora, out, json } = files;
             let all = session::corpus(&corpora)?;
             refuse_nameless(&all)?;
             save(&all, &out)?;
@@ -89,12 +90,8 @@ pub(crate) fn run(args: CorpusArgs) -> anyhow::Result<ExitCode> {
                 println!("{} inputs of {apis} APIs in {}", all.len(), out.display());
             }
         }
-        CorpusCommand::Min {
-            corpora,
-            out,
-            json,
-            run,
-        } => {
+        CorpusCommand::Min { files, run } => {
+            let FilesArgs { corpora, out, json } = files;
             let all = session::corpus(&corpora)?;
             let (pool, _scratch) = pool(&all, &run)?;
             let measured = measured(&all, &pool)?;

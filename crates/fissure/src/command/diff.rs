@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use comfy_table::{Table, presets};
 use fissure_report::diff::{Diff, TotalsRow, diff};
+use fissure_report::{Figures, table};
 
 use super::report;
 use crate::exit_status::{ExitStatus, usage};
@@ -127,9 +127,7 @@ fn show(diff: &Diff) {
     if !diff.validity.is_empty() {
         println!();
     }
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header([
+    let header = [
         "run",
         "library",
         "APIs",
@@ -138,16 +136,9 @@ fn show(diff: &Diff) {
         "valid accepted",
         "inputs/s",
         "inputs/s of a worker",
-    ]);
-    for row in &diff.totals {
-        table.add_row(cells(row));
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    for line in table.lines() {
-        println!("{}", line.trim_end());
-    }
+    ];
+    let rows = diff.totals.iter().map(cells);
+    print!("{}", table(header, rows, Figures::None));
     println!(
         "\n{} new, {} gone, {} changed, {} the same",
         diff.new.len(),

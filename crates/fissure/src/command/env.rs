@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
-use comfy_table::{Table, presets};
 use fissure_environment::machine::human_bytes;
 use fissure_environment::{
     COMPATIBILITY, EnvironmentError, Managed, Requirement, Store, Surroundings, known_packages,
     meant_by, packages_beside,
 };
 use fissure_model::abbreviated;
+use fissure_report::{Figures, table};
 use serde::Serialize;
 use serde_json::json;
 
@@ -129,30 +129,23 @@ fn list(surroundings: &Surroundings, json: bool) -> anyhow::Result<()> {
         println!("no managed environments in {}", store.folder().display());
         return Ok(());
     }
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header(["name", "library", "Python", "size", "last used", "path"]);
-    for managed in &environments {
+    let rows = environments.iter().map(|managed| {
         let listed = Listed::from(managed);
         let library = match (listed.distribution, listed.version) {
             (Some(distribution), Some(version)) => format!("{distribution} {version}"),
             _ => "unfinished".to_owned(),
         };
-        table.add_row([
+        [
             listed.name.to_owned(),
             library,
             listed.python_version.unwrap_or("-").to_owned(),
             human_bytes(listed.bytes),
             managed.last_used.map_or_else(|| "-".to_owned(), ago),
             managed.folder.display().to_string(),
-        ]);
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    for line in table.lines() {
-        println!("{}", line.trim_end());
-    }
+        ]
+    });
+    let header = ["name", "library", "Python", "size", "last used", "path"];
+    print!("{}", table(header, rows, Figures::None));
     Ok(())
 }
 

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use fissure_campaign::{JudgingOptions, RunFolder, RunOptions, SessionOptions, Source};
-use fissure_generate::GenerateOptions;
+use fissure_campaign::{RunFolder, RunOptions, SessionOptions, Source};
 
 use super::session::judging::{Judging, JudgingArgs};
 use super::session::{self, Shown, seconds_of};
@@ -83,28 +82,10 @@ pub(crate) fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
         )));
     }
     let mut options = RunOptions {
-        seed: header.seed,
-        workers: session::workers(args.workers)?,
-        generate: GenerateOptions::default(),
-        check_nan: true,
         max_inputs: Some(0),
-        max_time: None,
-        turn: None,
         max_hangs: u64::MAX,
-        save: false,
-        scripts: false,
-        oracles: Vec::new(),
-        trust_specs: false,
-        judging: JudgingOptions::default(),
         total_time: judging.time(),
-        resume: false,
-        shrink_time: None,
-        confirm_runs: 1,
-        division: Default::default(),
-        guide: false,
-        corpus: Default::default(),
-        recorded: Default::default(),
-        pause: Default::default(),
+        ..RunOptions::new(header.seed, session::workers(args.workers)?)
     };
     judging.apply(&args.judging, &mut options)?;
     if options.judging.oracles.is_empty() {

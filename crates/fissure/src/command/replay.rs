@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
-use comfy_table::{Table, presets};
 use fissure_campaign::{StoredFinding, facts, replay_finding, stored_findings};
 use fissure_environment::is_older;
 use fissure_execute::{SandboxOptions, ScriptOptions};
 use fissure_model::Api;
 use fissure_report::words::printable;
+use fissure_report::{Figures, table};
 use fissure_triage::Replay;
 use serde::Serialize;
 
@@ -216,24 +216,12 @@ pub(crate) fn findings(paths: &[PathBuf]) -> anyhow::Result<Vec<StoredFinding>> 
 }
 
 fn print_table(lines: &[Replayed]) {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header(["finding", "found in", "now", ""]);
-    for line in lines {
-        table.add_row([
-            line.id.as_str(),
-            line.found_in.as_str(),
-            line.replay.name(),
-            line.replay.detail(),
-        ]);
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    println!();
-    for line in table.lines() {
-        println!("{}", printable(line.trim_end()));
-    }
+    let rows = lines.iter().map(|line| {
+        let (id, version) = (line.id.as_str(), line.found_in.as_str());
+        [id, version, line.replay.name(), line.replay.detail()].map(|it| printable(it).into_owned())
+    });
+    let header = ["finding", "found in", "now", ""];
+    println!("\n{}", table(header, rows, Figures::None).trim_end());
     let count = |name: &str| {
         lines
             .iter()

@@ -9,11 +9,11 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use comfy_table::{Table, presets};
 use fissure_assertions::{
     Precision, SoftAssertion, catalogue, load_project, load_shipped, shipped,
 };
 use fissure_numeric::scan::{Models, Question, Steering};
+use fissure_report::{Figures, table};
 use serde_json::json;
 
 use crate::command::train::LibraryArg;
@@ -152,10 +152,7 @@ fn trainable(args: &ListArgs) {
 }
 
 fn list(args: &ListArgs) -> anyhow::Result<()> {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header([
-        "library", "function", "context", "float16", "bfloat16", "float32", "float64", "from",
-    ]);
+    let mut rows = Vec::new();
     let mut count = 0;
     for entry in installed()? {
         let header = entry.assertion.header();
@@ -186,17 +183,23 @@ fn list(args: &ListArgs) -> anyhow::Result<()> {
                 |model| format!("{:.3}", model.held_out.macro_f1()),
             )
         };
-        let mut row = vec![
+        let [half, brain, single, double] = Precision::ALL.map(figure);
+        rows.push([
             header.library.clone(),
             header.function.clone(),
             header.context.to_string(),
-        ];
-        row.extend(Precision::ALL.map(figure));
-        row.push(entry.origin.to_owned());
-        table.add_row(row);
+            half,
+            brain,
+            single,
+            double,
+            entry.origin.to_owned(),
+        ]);
     }
     if !args.json {
-        println!("{table}");
+        let header = [
+            "library", "function", "context", "float16", "bfloat16", "float32", "float64", "from",
+        ];
+        println!("{}", table(header, rows, Figures::None));
         println!("{count} soft assertions; the figures are macro-F1 on held-out data");
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fissure_campaign::{CampaignPlan, Division, JudgingOptions, Part, RunOptions, Shard};
+use fissure_campaign::{CampaignPlan, Division, Part, RunOptions, Shard};
 use fissure_generate::GenerateOptions;
 
 use super::args::CampaignRunArgs;
@@ -47,26 +47,15 @@ pub(super) fn run_options(
     };
     let max_time = args.per_api;
     let mut options = RunOptions {
-        seed: plan.seed,
-        workers,
         generate: GenerateOptions {
             mode: args.mode.into(),
             ..GenerateOptions::default()
         },
-        check_nan: true,
         max_inputs,
         max_time,
         turn: (endless && max_inputs.is_none() && max_time.is_none()).then_some(TURN),
         max_hangs: args.run.max_hangs,
-        save: false,
-        scripts: false,
-        oracles: Vec::new(),
-        trust_specs: false,
-        judging: JudgingOptions::default(),
         total_time,
-        resume: false,
-        shrink_time: None,
-        confirm_runs: 1,
         division: Division {
             weights,
             part,
@@ -74,8 +63,7 @@ pub(super) fn run_options(
         },
         guide: args.run.guide.is_some(),
         corpus: crate::command::session::corpus(&args.run.corpus)?,
-        recorded: Default::default(),
-        pause: Default::default(),
+        ..RunOptions::new(plan.seed, workers)
     };
     judging.apply(&args.judging, &mut options)?;
     Ok(options)

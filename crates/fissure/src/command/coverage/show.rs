@@ -1,6 +1,5 @@
 //! Coverage as tables.
 
-use comfy_table::{CellAlignment, Table, presets};
 use fissure_coverage::{CoverageRecord, Summary};
 
 use super::gather::{Difference, Side};
@@ -136,26 +135,12 @@ pub(super) fn difference(difference: &Difference, titles: [&str; 2], most: usize
 
 /// A table of at most so many rows, an empty line behind it, and how many rows are left out.
 fn table<const N: usize>(header: [&str; N], most: usize, rows: Vec<[String; N]>) -> String {
+    use fissure_report::{Figures, table};
     if rows.is_empty() {
         return String::new();
     }
     let left_out = rows.len().saturating_sub(most);
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_header(header);
-    for row in rows.into_iter().take(most) {
-        table.add_row(row);
-    }
-    for (position, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if position > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    let mut text: String = table
-        .lines()
-        .map(|line| line.trim_end().to_owned() + "\n")
-        .collect();
+    let mut text = table(header, rows.into_iter().take(most), Figures::AfterFirst);
     if left_out > 0 {
         text += &format!("… {left_out} more (--most, --json)\n");
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use fissure_campaign::{JudgingOptions, RunOptions};
+use fissure_campaign::RunOptions;
 use fissure_generate::{GenerateOptions, TensorsAs};
 use fissure_judge::OracleInfo;
 use fissure_model::{Mode, Oracle, Spec, Way};
@@ -133,8 +133,6 @@ impl Plan {
             WayArg::Compiled => compiled(specs)?,
         };
         let mut run = RunOptions {
-            seed,
-            workers,
             generate,
             check_nan: args.check_nan || !is_docter,
             max_inputs,
@@ -144,21 +142,14 @@ impl Plan {
             max_hangs: args.run.max_hangs,
             save: args.save,
             scripts: args.gen_script,
-            oracles: Vec::new(),
-            trust_specs: false,
-            judging: JudgingOptions::default(),
             total_time,
-            resume: false,
-            shrink_time: None,
-            confirm_runs: 1,
-            division: Default::default(),
             guide: args.run.guide.is_some(),
             corpus: crate::command::session::corpus(&args.run.corpus)?,
             recorded: match is_docter {
                 true => recorded(args, timeout),
                 false => Default::default(),
             },
-            pause: Default::default(),
+            ..RunOptions::new(seed, workers)
         };
         judging.apply(&args.judging, &mut run)?;
         add_own(&own, args.judging.judge_share.is_some(), &mut run);

@@ -10,6 +10,7 @@ use fissure_campaign::DenyList;
 use fissure_spec::ExtractedFile;
 use serde_json::json;
 
+use super::PackageArgs;
 use super::discovery::discover;
 use crate::command::fuzz::needs::interpreter_package;
 use crate::command::session;
@@ -39,13 +40,8 @@ pub(super) struct ExtractArgs {
     #[arg(long)]
     json: bool,
 
-    /// Folder in which the package is found, before all others
-    #[arg(long, value_name = "DIR")]
-    pythonpath: Vec<PathBuf>,
-
-    /// Module that is imported first, for operators that it registers
-    #[arg(long = "import", value_name = "MODULE")]
-    imports: Vec<String>,
+    #[command(flatten)]
+    package: PackageArgs,
 
     // Last, because its heading holds for everything after it.
     #[command(flatten)]
@@ -55,10 +51,10 @@ pub(super) struct ExtractArgs {
 pub(super) fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
     let package = package_of(&args.names)?;
     // A package of one's own is found in the folder that one is in.
-    let path = session::pythonpath(&args.pythonpath, &package)?;
+    let path = session::pythonpath(&args.package.pythonpath, &package)?;
     let needed = interpreter_package(&package, &path);
     let python = target::resolve_for(&args.target, needed, &path)?.python;
-    let found = discover(&python, &args.names, &path, &args.imports)?;
+    let found = discover(&python, &args.names, &path, &args.package.imports)?;
     let mut left_out: Vec<(String, String)> = found.left_out;
     let mut files = Vec::new();
     let deny = DenyList::built_in();

@@ -29,6 +29,18 @@ use import::ImportArgs;
 use library::{Resolution, resolve_titles};
 use repair::RepairArgs;
 
+/// Where a package of one's own is, and what it needs.
+#[derive(Args, Debug)]
+struct PackageArgs {
+    /// Folder in which the package is found, before all others
+    #[arg(long, value_name = "DIR")]
+    pythonpath: Vec<PathBuf>,
+
+    /// Module that is imported first, for operators that it registers
+    #[arg(long = "import", value_name = "MODULE")]
+    imports: Vec<String>,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct SpecsArgs {
     #[command(subcommand)]

@@ -16,7 +16,7 @@ use fissure_execute::{Pool, PoolOptions};
 use fissure_spec::{ExtractedFile, load_paths};
 use serde_json::json;
 
-use super::{print_errors, require_paths};
+use super::{PackageArgs, print_errors, require_paths};
 use crate::command::fuzz::needs;
 use crate::command::session::{self, stop_on_interrupt};
 use crate::exit_status::{ExitStatus, usage};
@@ -47,13 +47,8 @@ pub(super) struct RepairArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Folder in which the package is found, before all others
-    #[arg(long, value_name = "DIR")]
-    pythonpath: Vec<PathBuf>,
-
-    /// Module that is imported first, for operators that it registers
-    #[arg(long = "import", value_name = "MODULE")]
-    imports: Vec<String>,
+    #[command(flatten)]
+    package: PackageArgs,
 
     // Last, because its heading holds for everything after it.
     #[command(flatten)]
@@ -81,7 +76,7 @@ pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitCode> {
             )));
         }
     };
-    let path = session::pythonpath(&args.pythonpath, &package)?;
+    let path = session::pythonpath(&args.package.pythonpath, &package)?;
     let needed = needs::interpreter_package(&package, &path);
     let python = target::resolve_for(&args.target, needed, &path)?.python;
     let specs = collection.loaded.iter();
@@ -90,7 +85,7 @@ pub(super) fn repair(args: &RepairArgs) -> anyhow::Result<ExitCode> {
     let absolute: Result<Vec<PathBuf>, _> = path.iter().map(std::path::absolute).collect();
     let options = PoolOptions {
         extra_path: absolute.context("failed to find a folder of --pythonpath")?,
-        imports: args.imports.iter().cloned().chain(own).collect(),
+        imports: args.package.imports.iter().cloned().chain(own).collect(),
         ..PoolOptions::new(&python, &package, scratch.path().join("pool"))
     };
     let pool = Pool::start(options).map_err(|error| anyhow::anyhow!("failed to {error}"))?;

@@ -175,7 +175,7 @@ impl Trials for Asked<'_> {
                 Outcome::Rejected(_) => false,
                 _ => continue,
             };
-            let key = key_of(*category);
+            let key = category.key();
             let of = found
                 .entry((param.clone(), key))
                 .or_insert_with(|| Violation {
@@ -287,17 +287,6 @@ fn says_something(input: &ConcreteInput) -> bool {
 fn spec_of(file: &ExtractedFile) -> Option<Spec> {
     let loaded = fissure_spec::load_text(Path::new(&file.title), &file.to_yaml());
     loaded.ok().map(|loaded| loaded.spec)
-}
-
-fn key_of(category: Category) -> &'static str {
-    match category {
-        Category::Dtype => "dtype",
-        Category::Structure => "structure",
-        Category::Ndim => "ndim",
-        Category::Shape => "shape",
-        Category::Range => "range",
-        Category::Enum => "enum",
-    }
 }
 
 /// The call in one line, as a finding's script makes it.
