@@ -294,6 +294,9 @@ fn work(shared: &Shared<'_>, sender: &Sender<News>) -> bool {
     };
     let before = lane.counts.inputs;
     let mut found = lane.turn(&shared.sides, if first { FIRST_TURN } else { TURN });
+    if first {
+        found.extend(lane.scaled_turn(&shared.sides));
+    }
     if first && shared.options.measure {
         found.extend(lane.measure(&shared.sides));
     }

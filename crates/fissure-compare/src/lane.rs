@@ -12,6 +12,7 @@ use crate::difference::difference;
 use crate::excuse::judged;
 use crate::observation::{CLOSELY, MEASURE, OBSERVE};
 use crate::report::Counts;
+use crate::scaled::{SCALES, scaled};
 use crate::side::Side;
 use crate::speed;
 
@@ -19,6 +20,8 @@ use crate::speed;
 const TRIES: u32 = 6;
 /// Inputs that end their process or hang, after which an API is left.
 const ENDED: u32 = 12;
+/// Accepted inputs that are run once more at other scales.
+const SCALED: usize = 6;
 /// Rounds of measurements that must all show a change of time or memory.
 const ROUNDS: usize = 3;
 
@@ -102,6 +105,8 @@ pub(crate) struct Lane {
     tracked: BTreeMap<(Kind, String), Tracked>,
     longest: Option<((bool, Duration), ConcreteInput)>,
     measured: Vec<(Change, ConcreteInput)>,
+    /// Accepted in both, to be tried at other scales.
+    accepted: Vec<ConcreteInput>,
     ended: u32,
     done: bool,
     pub counts: Counts,
@@ -125,6 +130,7 @@ impl Lane {
             tracked: BTreeMap::new(),
             longest: None,
             measured: Vec::new(),
+            accepted: Vec::new(),
             ended: 0,
             done: false,
             counts: Counts {
@@ -148,10 +154,37 @@ impl Lane {
         let ran = sides.run(&self.apis, &sides.observe, &inputs);
         // Fewer than were asked for: the pool cannot go on.
         self.done |= ran.len() < inputs.len() || self.next >= self.max_inputs;
-        let mut suspects: Vec<((Kind, String), ConcreteInput)> = Vec::new();
         for (input, (before, after)) in inputs.iter().zip(&ran) {
-            self.counts.inputs += 1;
             self.observe(input, before, after);
+        }
+        self.looked_at(sides, &inputs, &ran)
+    }
+
+    /// The inputs that were accepted so far once more, with smaller numbers.
+    pub(crate) fn scaled_turn(&mut self, sides: &Sides) -> Vec<Behaviour> {
+        let accepted = std::mem::take(&mut self.accepted);
+        let inputs: Vec<ConcreteInput> = (accepted.iter())
+            .flat_map(|input| SCALES.map(|power| scaled(input, power)))
+            .flatten()
+            .collect();
+        if inputs.is_empty() || self.ended >= ENDED {
+            return Vec::new();
+        }
+        let ran = sides.run(&self.apis, &sides.observe, &inputs);
+        self.looked_at(sides, &inputs, &ran)
+    }
+
+    /// Counts what ran, and tries again what differs.
+    fn looked_at(
+        &mut self,
+        sides: &Sides,
+        inputs: &[ConcreteInput],
+        ran: &[(Execution, Execution)],
+    ) -> Vec<Behaviour> {
+        let mut suspects: Vec<((Kind, String), ConcreteInput)> = Vec::new();
+        for (input, (before, after)) in inputs.iter().zip(ran) {
+            self.counts.inputs += 1;
+            self.ended += u32::from(ended(before)) + u32::from(ended(after));
             let Some(change) = difference(before, after) else {
                 continue;
             };
@@ -184,7 +217,7 @@ impl Lane {
         }
     }
 
-    /// Counts an input, and tells the generator what the first version said.
+    /// Notes an accepted input, and tells the generator what the first version said.
     fn observe(&mut self, input: &ConcreteInput, before: &Execution, after: &Execution) {
         let accepted = |it: &Execution| matches!(it.outcome, Outcome::Accepted { .. });
         if accepted(before) && accepted(after) {
@@ -198,14 +231,12 @@ impl Lane {
             {
                 self.longest = Some((taken, input.clone()));
             }
+            // Saved inputs are run as they are.
+            let drawn = matches!(self.inputs, Inputs::Drawn(_));
+            if drawn && self.accepted.len() < SCALED && scaled(input, SCALES[0]).is_some() {
+                self.accepted.push(input.clone());
+            }
         }
-        let ended = |it: &Execution| {
-            !matches!(
-                it.outcome,
-                Outcome::Accepted { .. } | Outcome::Rejected(_) | Outcome::NotBuilt(_)
-            )
-        };
-        self.ended += u32::from(ended(before)) + u32::from(ended(after));
         let Inputs::Drawn(generator) = &mut self.inputs else {
             return;
         };
@@ -299,6 +330,14 @@ impl Lane {
         let measured = measured.map(|(change, input)| behaviour(&self.apis, change, 1, input));
         found.into_values().chain(measured).collect()
     }
+}
+
+/// Not as calls should end.
+fn ended(execution: &Execution) -> bool {
+    !matches!(
+        execution.outcome,
+        Outcome::Accepted { .. } | Outcome::Rejected(_) | Outcome::NotBuilt(_)
+    )
 }
 
 fn behaviour(apis: &Apis, change: &Change, inputs: u64, input: &ConcreteInput) -> Behaviour {

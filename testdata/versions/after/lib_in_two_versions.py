@@ -66,6 +66,12 @@ def other_argument(x: np.ndarray):
     return None
 
 
+def other_eps(x: np.ndarray):
+    """Of length one; a vector much shorter than the constant stays short."""
+    y = _check(x)
+    return y / np.maximum(np.sqrt((y * y).sum()), 1e-2)
+
+
 def slower(x: np.ndarray):
     end = time.process_time() + 0.0005
     while time.process_time() < end:
@@ -89,6 +95,12 @@ def new_name(x: np.ndarray):
 
 def same(x: np.ndarray):
     return np.sqrt(np.abs(_check(x)))
+
+
+def same_eps(x: np.ndarray):
+    """The same by another way."""
+    y = _check(x)
+    return y / (np.sqrt(np.square(y).sum()) + 1e-12)
 
 
 def random_numbers(x: np.ndarray):

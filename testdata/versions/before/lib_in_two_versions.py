@@ -59,6 +59,12 @@ def other_argument(x: np.ndarray):
     return None
 
 
+def other_eps(x: np.ndarray):
+    """Of length one; a vector much shorter than the constant stays short."""
+    y = _check(x)
+    return y / np.maximum(np.sqrt((y * y).sum()), 1e-12)
+
+
 def slower(x: np.ndarray):
     return float(np.asarray(x, dtype=np.float64).size)
 
@@ -81,6 +87,12 @@ def old_name(x: np.ndarray):
 
 def same(x: np.ndarray):
     return np.sqrt(np.abs(_check(x)))
+
+
+def same_eps(x: np.ndarray):
+    """The same by another way."""
+    y = _check(x)
+    return y / (np.sqrt((y * y).sum()) + 1e-12)
 
 
 def random_numbers(x: np.ndarray):
