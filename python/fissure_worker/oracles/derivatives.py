@@ -457,6 +457,9 @@ TENSORFLOW = (
     (
         "forward accumulator",
         [
+            # It watches real numbers only.
+            "if start.dtype.is_complex:",
+            "    return False, '', ''",
             "with tensorflow.autodiff.ForwardAccumulator(start, direction) as accumulator:",
             "    result = function(start)",
             "observed = accumulator.jvp(result)",

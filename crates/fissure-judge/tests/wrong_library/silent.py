@@ -53,6 +53,9 @@ CASES = [
     ("derivatives", "torch.nn.functional.softplus", [X], "all formulas agree"),
     ("derivatives", "torch.matmul", [X, X.T], "all formulas agree"),
     ("derivatives", "torch.cumprod", [X, 1], "all formulas agree"),
+    ("derivatives", "torch.exp", [X * 1j], "complex numbers"),
+    ("derivatives", "torch.nn.functional.softplus", [X[:2, :3]], "whole matrices"),
+    ("derivatives", "torch.take", [X, torch.tensor([3, 1])], "indices beside"),
     ("derivatives", "torch.linalg.cholesky", [torch.eye(3)], "a function of one triangle"),
     ("guard", "torch.exp", [X], "nothing beyond the elements is read"),
     (
