@@ -97,6 +97,25 @@ struct Tracked {
     confirmed: Option<(Change, ConcreteInput)>,
 }
 
+/// An input that the versions differ in, and what each of them did.
+struct Suspect {
+    key: (Kind, String),
+    input: ConcreteInput,
+    before: Execution,
+    after: Execution,
+}
+
+impl Suspect {
+    /// Does one of the versions give another result when it is asked again? Addresses and counters do.
+    fn is_unsteady(&self, before: &Execution, after: &Execution) -> bool {
+        let accepted = |it: &Execution| matches!(it.outcome, Outcome::Accepted { .. });
+        let differs = |first: &Execution, second: &Execution| {
+            accepted(first) && accepted(second) && difference(first, second).is_some()
+        };
+        differs(&self.before, before) || differs(&self.after, after)
+    }
+}
+
 pub(crate) struct Lane {
     pub apis: Apis,
     inputs: Inputs,
@@ -181,7 +200,7 @@ impl Lane {
         inputs: &[ConcreteInput],
         ran: &[(Execution, Execution)],
     ) -> Vec<Behaviour> {
-        let mut suspects: Vec<((Kind, String), ConcreteInput)> = Vec::new();
+        let mut suspects = Vec::new();
         for (input, (before, after)) in inputs.iter().zip(ran) {
             self.counts.inputs += 1;
             self.ended += u32::from(ended(before)) + u32::from(ended(after));
@@ -193,7 +212,12 @@ impl Lane {
             tracked.inputs += 1;
             if tracked.confirmed.is_none() && tracked.tries < TRIES {
                 tracked.tries += 1;
-                suspects.push((key, input.clone()));
+                suspects.push(Suspect {
+                    key,
+                    input: input.clone(),
+                    before: before.clone(),
+                    after: after.clone(),
+                });
             }
         }
         if self.ended >= ENDED {
@@ -255,21 +279,19 @@ impl Lane {
     }
 
     /// Runs what differed again, by itself and with a closer look.
-    fn confirm(
-        &mut self,
-        sides: &Sides,
-        suspects: Vec<((Kind, String), ConcreteInput)>,
-    ) -> Vec<Behaviour> {
+    fn confirm(&mut self, sides: &Sides, suspects: Vec<Suspect>) -> Vec<Behaviour> {
         if suspects.is_empty() {
             return Vec::new();
         }
-        let inputs: Vec<ConcreteInput> = suspects.iter().map(|it| it.1.clone()).collect();
+        let inputs: Vec<ConcreteInput> = suspects.iter().map(|it| it.input.clone()).collect();
         let ran = sides.closely(&self.apis, &inputs);
         let mut found = Vec::new();
-        for ((key, input), (before, after)) in suspects.into_iter().zip(&ran) {
-            let again = difference(before, after).filter(|it| it.kind == key.0);
-            let left = again.and_then(|change| judged(change, before, after));
-            let Some(tracked) = self.tracked.get_mut(&key) else {
+        for (suspect, (before, after)) in suspects.into_iter().zip(&ran) {
+            let again = difference(before, after).filter(|it| it.kind == suspect.key.0);
+            let left = again
+                .filter(|_| !suspect.is_unsteady(before, after))
+                .and_then(|change| judged(change, before, after));
+            let Some(tracked) = self.tracked.get_mut(&suspect.key) else {
                 continue;
             };
             let Some(change) = left else {
@@ -277,6 +299,7 @@ impl Lane {
                 continue;
             };
             if tracked.confirmed.is_none() {
+                let input = suspect.input;
                 found.push(behaviour(&self.apis, &change, tracked.inputs, &input));
                 tracked.confirmed = Some((change, input));
             }

@@ -90,6 +90,7 @@ fn every_kind_of_change_is_one_behaviour_and_what_did_not_change_is_silent() {
         "random_numbers",
         "fresh_memory",
         "rounds",
+        "addresses",
         "counts",
         "slower",
         "hungry",

@@ -21,7 +21,7 @@ make an optimiser slower. Few tests reach them.
 # When it stays silent
 
 Where `gradient` does: numbers beyond 10,000, results that are not finite, random functions, decompositions defined up to
-a factor, indices that are written twice, documentation that promises no gradient. When a rule is missing and the
+a factor, indices that are written twice, documentation that promises no gradient, or none of a higher order. When a rule is missing and the
 library says so. When the disagreement is not there at three random neighbours too (a kink), and when central differences
 of two step sizes disagree.
 
@@ -43,6 +43,9 @@ ONLY = ("torch", "jax", "tensorflow")
 NEIGHBOURS = 3
 #: Arguments that are asked about.
 PLACES = 2
+#: Words of a documentation that promises no second derivative, where it says that something is not supported.
+NO_SECOND = ("higher-order", "double backward", "second-order")
+UNSUPPORTED = ("unsupported", "not supported", "not implemented")
 #: Elements of an argument whose whole matrix of second derivatives is asked for.
 SMALL = 24
 STEP = 1e-5
@@ -63,6 +66,8 @@ def check(call):
         return
     text = (getattr(call.target, "__doc__", None) or "").lower()
     if any(word in text for word in gradient.NO_GRADIENT + gradient.OPEN):
+        return
+    if any(word in text for word in NO_SECOND) and any(word in text for word in UNSUPPORTED):
         return
     if not call.is_foreign:
         yield from of_torch(call)
@@ -94,6 +99,10 @@ def of_torch(call):
     if not places or call.random or call.mutates or writes_twice(call, call.used):
         return
     for place in places[:PLACES]:
+        # A call without a derivative in `float64` (a cast to another type, for instance) has no other one either.
+        found = gradient.derivatives(call, place, 0)
+        if found is None or not gradient.finite(found[:4]):
+            continue
         for detail, write in questions_of_torch(call, place):
             report = judged(call, detail % place, lambda at, it=write: it(call, place, at))
             if report is not None:
@@ -223,7 +232,8 @@ def mapped_gradient(call, place, neighbour):
         + point(call, place, neighbour)
         + [
             "batch = torch.stack([start, start * 0.5, start + random()])",
-            "expected = torch.stack([torch.func.grad(function)(it) for it in batch])",
+            # Each in memory of its own, as the call has it.
+            "expected = torch.stack([torch.func.grad(function)(it.clone()) for it in batch])",
             "if not expected.isfinite().all():",
             "    return False, '', ''",
             # The weights of the results are drawn inside.
@@ -243,7 +253,8 @@ def mapped(call, place, neighbour):
         + point(call, place, neighbour)
         + [
             "batch = torch.stack([start, start * 0.5, start + random()])",
-            "expected = torch.stack([function(it) for it in batch])",
+            # Each in memory of its own, as the call has it.
+            "expected = torch.stack([function(it.clone()) for it in batch])",
             "if not (expected.is_floating_point() or expected.is_complex()) or not expected.isfinite().all():",
             "    return False, '', ''",
             "observed = torch.func.vmap(function)(batch)",
