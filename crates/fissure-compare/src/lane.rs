@@ -51,6 +51,11 @@ impl Sides {
         }
     }
 
+    /// Why one of them cannot go on.
+    pub(crate) fn failure(&self) -> Option<String> {
+        (self.before.pool().failure()).or_else(|| self.after.pool().failure())
+    }
+
     /// The inputs in both at once.
     fn run(&self, apis: &Apis, modules: &Arc<[Oracle]>, inputs: &[ConcreteInput]) -> Both {
         let _shared = self.quiet.read().unwrap_or_else(PoisonError::into_inner);
