@@ -35,11 +35,14 @@ def main():
     from fissure_worker import functions
 
     table = functions.Table(settings["table"])
-    for path in settings["functions"] or offered(table, backend):
+    share, shares = settings.get("share", [0, 1])
+    for at, path in enumerate(settings["functions"] or offered(table, backend)):
+        if at % shares != share:
+            continue
         for dtype in settings["dtypes"] or backend.dtypes:
             if [path, dtype] in settings["done"]:
                 continue
-            tell(event="begins", function=path, dtype=dtype)
+            tell(event="begins", function=path, dtype=dtype, at=at)
             if settings.get("parts"):
                 every(backend, table, path, settings["parts"], tell)
                 continue

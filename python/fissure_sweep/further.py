@@ -31,7 +31,6 @@ def findings(sweep, told):
 
 def other_ways(sweep):
     found = []
-    unit = numbers.unit(sweep.y, sweep.dtype)
     threaded = sweep.backend.threaded(sweep.function)
     for kind, function in (
         ("in place and out of place disagree", sweep.backend.in_place(sweep.path)),
@@ -50,8 +49,7 @@ def other_ways(sweep):
         if found_here.shape != other[chosen].shape:
             continue
         other[chosen] = found_here
-        wrong = profile.differ(sweep.y, other, unit, sweep.dtype)
-        found += profile.intervals(sweep, wrong, kind, other)
+        found += profile.intervals(sweep, profile.disagree(sweep, other), kind, other)
     return found
 
 

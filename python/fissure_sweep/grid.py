@@ -170,10 +170,12 @@ def swept(backend, function, path, dtype, arity, facts):
     if grid.y.shape != grid.columns[0].shape:
         return None
     told = {"elements": int(len(grid.y))}
-    findings = between_paths(grid)
     by_type = facts is not None and "about dtype" in facts.properties
     reference = None if by_type else grid.wide()
-    if reference is not None and reference.shape == grid.y.shape:
+    if reference is not None and reference.shape != grid.y.shape:
+        reference = None
+    findings = between_paths(grid, reference)
+    if reference is not None:
         if dtype in INTEGERS:
             findings += against_wrapped(grid, reference)
         else:
@@ -231,20 +233,30 @@ def smallest(dtype):
     return 2.0 ** numbers.FORMATS[dtype][1]
 
 
-def between_paths(grid):
+def disagree(grid, other, reference):
+    """Where another way of computing the same gives something else, and the last digits of the arguments do not explain
+    it."""
+    wrong = apart(grid, grid.y, other)
+    chosen = numpy.flatnonzero(wrong)
+    if len(chosen) and reference is not None and grid.dtype not in INTEGERS:
+        with numpy.errstate(all="ignore"):
+            step = spread(grid, reference, part_type(grid), chosen)
+            wrong[chosen] = ~(abs(grid.y[chosen] - other[chosen]) <= profile.CONDITION * step)
+    return wrong
+
+
+def between_paths(grid, reference):
     if grid.backend.strided(grid.backend.cast(grid.columns[0][:2], grid.dtype)) is not None:
         other = grid.run(grid.columns, grid.dtype, strided=True)
-        found = grid.finding(
-            "vector and strided code disagree", apart(grid, grid.y, other), other, "strided"
-        )
+        wrong = disagree(grid, other, reference)
+        found = grid.finding("vector and strided code disagree", wrong, other, "strided")
         if found:
             return found
     other = grid.y.copy()
     for at in numpy.unique(numpy.linspace(0, len(grid.y) - 1, ALONE).astype("int64")):
         other[at] = grid.run([column[at : at + 1] for column in grid.columns], grid.dtype)[0]
-    return grid.finding(
-        "an element alone and in a row disagree", apart(grid, grid.y, other), other, "alone"
-    )
+    wrong = disagree(grid, other, reference)
+    return grid.finding("an element alone and in a row disagree", wrong, other, "alone")
 
 
 def against_wrapped(grid, reference):
@@ -290,11 +302,15 @@ def against_wide(grid, reference):
         same |= tiny
         both = (first == 0) & (second == 0) & ~beyond
         error = numpy.where(both, abs(grid.y - reference) / numbers.unit(size, part), 0.0)
-        step = spread(grid, reference, part)
-        explained = abs(grid.y - reference) <= profile.CONDITION * step
-        same |= explained | ~numpy.isfinite(step)
         # The sign of a NaN means nothing.
-        error[explained | ~numpy.isfinite(step) | tiny | (size < low) | unknown | ~calm] = 0.0
+        error[tiny | (size < low) | unknown | ~calm] = 0.0
+        doubtful = numpy.flatnonzero(~same | (error > 1.0))
+        if len(doubtful):
+            step = spread(grid, reference, part, doubtful)
+            apart = abs(grid.y[doubtful] - reference[doubtful])
+            explained = (apart <= profile.CONDITION * step) | ~numpy.isfinite(step)
+            same[doubtful] |= explained
+            error[doubtful[explained]] = 0.0
     worst = int(error.argmax())
     total = max(1, int(both.sum()))
     accuracy = {
@@ -310,14 +326,16 @@ def against_wide(grid, reference):
     return accuracy, found
 
 
-def spread(grid, reference, part):
-    """How far the reference moves when each argument moves by a part of its last digit."""
-    step = numpy.zeros(len(reference))
-    for number, column in enumerate(grid.columns):
+def spread(grid, reference, part, chosen):
+    """How far the reference moves when each argument moves by a part of its last digit, for some of the elements."""
+    given = [column[chosen] for column in grid.columns]
+    reference = reference[chosen]
+    step = numpy.zeros(len(chosen))
+    for number, column in enumerate(given):
         spacing = numbers.unit(abs(column), part)
         for share in (-0.318, 0.137, 0.482):
             # An argument that is exact by nature (a zero, a whole number) stays what it is only by chance.
-            moved = list(grid.columns)
+            moved = list(given)
             moved[number] = numpy.where(column == 0, column, column + share * spacing)
             other = grid.wide(moved)
             distance = abs(other - reference)

@@ -84,12 +84,8 @@ class Sweep:
         if self.dtype == "float64":
             # A part of its last digit is lost in the type itself.
             x = x.astype("longdouble")
-        step = numpy.zeros(len(x))
+        step = self.moved(x, r, spacing)
         with numpy.errstate(all="ignore"):
-            # No simple fractions: a periodic function would be where it was.
-            for share in (-0.318, 0.137, 0.482):
-                moved = abs(self.reference(x + share * spacing) - r)
-                step = numpy.maximum(step, numpy.where(numpy.isfinite(moved), moved, 0.0))
             # The result of a neighbour: where the function jumps, a last digit on the way decides the side.
             neighbour = numpy.zeros(len(x), bool)
             for share in (-2.0, -1.0, 1.0, 2.0):
@@ -105,6 +101,28 @@ class Sweep:
                 | neighbour
                 | ~(wobble <= 0.25 * self.unit[chosen])
             )
+
+    def moved(self, x, r, spacing):
+        """How far the reference moves when the argument moves by a part of its last digit."""
+        step = numpy.zeros(len(x))
+        with numpy.errstate(all="ignore"):
+            # No simple fractions: a periodic function would be where it was.
+            for share in (-0.318, 0.137, 0.482):
+                moved = abs(self.reference(x + share * spacing) - r)
+                step = numpy.maximum(step, numpy.where(numpy.isfinite(moved), moved, 0.0))
+        return step
+
+    def same_but_for_digits(self, chosen, other):
+        """Of elements that two ways compute differently: which differ by no more than the argument's last digit makes."""
+        if self.r is None:
+            return numpy.zeros(len(chosen), bool)
+        x, y, r = self.x[chosen], self.y[chosen], self.r[chosen]
+        spacing = numbers.unit(x, self.dtype)
+        if self.dtype == "float64":
+            x = x.astype("longdouble")
+        with numpy.errstate(all="ignore"):
+            apart = abs(y - other[chosen])
+            return apart <= self.condition() * self.moved(x, r, spacing)
 
     def condition(self):
         """How much of the argument's last digit is forgiven. A function of 16 bits that is computed in a wider type
@@ -148,7 +166,9 @@ def once(findings):
     for finding in findings:
         low, high = float(finding["from"]), float(finding["to"])
         for other in kept:
-            if low <= float(other["to"]) and high >= float(other["from"]):
+            ends = float(other["from"]), float(other["to"])
+            mirrored = other.get("mirrored") and low <= -ends[0] and high >= -ends[1]
+            if low <= ends[1] and high >= ends[0] or mirrored:
                 for kind in [finding["kind"]] + finding.get("also", []):
                     if kind not in [other["kind"]] + other["also"]:
                         other["also"].append(kind)
@@ -191,6 +211,7 @@ def against_reference(sweep):
         if len(doubtful):
             explained = doubtful[sweep.explained(doubtful)]
             far[explained] = False
+            vanished[explained] = False
             error[explained] = 0.0
     # Told without what an argument's last digit explains, and without results below the normal numbers.
     ordinary = both & (abs(r) >= smallest) & (abs(x) >= smallest)
@@ -230,6 +251,10 @@ def differ(first, second, unit, dtype):
         kinds = (numpy.isnan(first) != numpy.isnan(second)) | (
             numpy.isinf(first) != numpy.isinf(second)
         )
+        # One of them overflows where the other is next to the largest number.
+        least = numpy.minimum(abs(first), abs(second))
+        edge = (least > NEARLY * numbers.LARGEST[dtype]) & (numpy.sign(first) == numpy.sign(second))
+        kinds &= ~edge
         both = numpy.isfinite(first) & numpy.isfinite(second)
         far = (abs(first - second) > ALLOWED[dtype] * unit) & (
             abs(first) + abs(second) > smallest * 1024.0
@@ -237,19 +262,22 @@ def differ(first, second, unit, dtype):
         return kinds | (both & far)
 
 
+def disagree(sweep, other):
+    """Where another way of computing the same gives something else, and the argument's last digit does not explain it."""
+    wrong = differ(sweep.y, other, numbers.unit(sweep.y, sweep.dtype), sweep.dtype)
+    chosen = numpy.flatnonzero(wrong)
+    if len(chosen):
+        wrong[chosen[sweep.same_but_for_digits(chosen, other)]] = False
+    return wrong
+
+
 def between_paths(sweep):
     """The same elements with gaps between them, and alone."""
-    unit = numbers.unit(sweep.y, sweep.dtype)
     tensor = sweep.backend.tensor(sweep.bits, sweep.dtype)
     strided = sweep.backend.strided(tensor)
     if strided is not None:
         other = sweep.run(strided)
-        found = intervals(
-            sweep,
-            differ(sweep.y, other, unit, sweep.dtype),
-            "vector and strided code disagree",
-            other,
-        )
+        found = intervals(sweep, disagree(sweep, other), "vector and strided code disagree", other)
         if found:
             return found
     chosen = numpy.unique(numpy.linspace(0, len(sweep.x) - 1, ALONE).astype("int64"))
@@ -262,12 +290,7 @@ def between_paths(sweep):
     for index in chosen:
         alone = sweep.backend.tensor(sweep.bits[index : index + 1].copy(), sweep.dtype)
         other[index] = sweep.run(alone)[0]
-    return intervals(
-        sweep,
-        differ(sweep.y, other, unit, sweep.dtype),
-        "an element alone and in a row disagree",
-        other,
-    )
+    return intervals(sweep, disagree(sweep, other), "an element alone and in a row disagree", other)
 
 
 def promises(sweep, ordered=True):
@@ -300,7 +323,8 @@ def promises(sweep, ordered=True):
         if "rising" in properties and ordered:
             finite = numpy.flatnonzero(~numpy.isnan(y))
             before, after = y[finite[:-1]], y[finite[1:]]
-            falls = after < before - 4 * numbers.unit(before, sweep.dtype)
+            # Two neighbours that are as far off as they may be, each to another side, are told elsewhere.
+            falls = after < before - ALLOWED[sweep.dtype] * numbers.unit(before, sweep.dtype)
             wrong = numpy.zeros(len(x), dtype=bool)
             wrong[finite[1:][falls]] = True
             expected = y.copy()
@@ -316,9 +340,41 @@ def shows(sweep, index):
     return found == told or found != found and told != told
 
 
+def joined(groups):
+    """Neighbouring groups with fewer right elements between them than wrong ones in them are one interval."""
+    found = [groups[0]]
+    for group in groups[1:]:
+        between = group[0] - found[-1][-1]
+        if between <= len(found[-1]) + len(group):
+            found[-1] = numpy.concatenate([found[-1], group])
+        else:
+            found.append(group)
+    return found
+
+
+def one_side(x, groups):
+    """Groups without those that are others with the sign exchanged, and the first places of the ones that stand for both."""
+    kept, mirrored = [], set()
+    for group in groups:
+        ends = x[group[0]], x[group[-1]]
+        for other in kept:
+            low, high = sorted([-x[other[0]], -x[other[-1]]])
+            # Half of it at least: the last elements of an interval differ in their last digits.
+            if ends[0] * low > 0 and low <= ends[1] and ends[0] <= high:
+                inside = ((x[group] >= low) & (x[group] <= high)).sum()
+                if 2 * inside > len(group) and len(group) > len(other) // 2:
+                    mirrored.add(other[0])
+                    break
+        else:
+            kept.append(group)
+    return kept, mirrored
+
+
 def intervals(sweep, wrong, kind, expected, weight=None):
     """Findings: each an interval of neighbouring wrong elements, with its worst one."""
-    places = numpy.flatnonzero(wrong)
+    # Processors may be told to take what is below the normal numbers for zero, and libraries do that.
+    normal = (abs(sweep.x) >= 2.0 ** numbers.FORMATS[sweep.dtype][1]) | (sweep.x == 0.0)
+    places = numpy.flatnonzero(wrong & normal)
     if not len(places):
         return []
     if sweep.gaps is None:
@@ -327,7 +383,10 @@ def intervals(sweep, wrong, kind, expected, weight=None):
         before = numpy.concatenate([[0], numpy.cumsum(sweep.gaps)])
         apart = numpy.diff(before[places]) > 0
     groups = numpy.split(places, numpy.flatnonzero(apart) + 1)
+    if sweep.gaps is None:
+        groups = joined(groups)
     groups.sort(key=len, reverse=True)
+    groups, mirrored = one_side(sweep.x, groups)
     found = []
     for group in groups[:MOST]:
         worst = group[weight[group].argmax()] if weight is not None else group[len(group) // 2]
@@ -340,6 +399,7 @@ def intervals(sweep, wrong, kind, expected, weight=None):
                 "from": repr(float(sweep.x[group[0]])),
                 "to": repr(float(sweep.x[group[-1]])),
                 "count": int(len(group)),
+                "mirrored": group[0] in mirrored,
                 "alone": bool(shown),
                 "value": repr(float(sweep.x[worst])),
                 "observed": repr(float(sweep.y[worst])),

@@ -25,6 +25,7 @@ pub fn sweep_both(
         count: options.sweep,
         tensors: 1,
         timeout: PATIENCE,
+        workers: 1,
         search: side.pythonpath.clone(),
     };
     let (before, after) = (of(&options.before), of(&options.after));

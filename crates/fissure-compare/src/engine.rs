@@ -141,6 +141,9 @@ pub fn compare(
         }),
     };
     run_turns(&shared, tell);
+    if let Some(reason) = shared.sides.failure() {
+        tell(Event::Warning(format!("it ended early: {reason}")));
+    }
     let left = unreached(&shared);
     let mut finished = std::mem::take(&mut *lock(&shared.finished));
     finished.unreached.extend(left);
@@ -272,7 +275,7 @@ fn run_turns(shared: &Shared<'_>, tell: &mut dyn FnMut(Event<'_>)) {
 /// One turn of the next API; false when there is nothing left to do.
 fn work(shared: &Shared<'_>, sender: &Sender<News>) -> bool {
     let over = shared.ends.is_some_and(|end| Instant::now() >= end);
-    if over || shared.stop.load(Ordering::Relaxed) {
+    if over || shared.stop.load(Ordering::Relaxed) || shared.sides.failure().is_some() {
         return false;
     }
     let Some(waiting) = lock(&shared.queue).pop_front() else {
@@ -294,6 +297,9 @@ fn work(shared: &Shared<'_>, sender: &Sender<News>) -> bool {
     };
     let before = lane.counts.inputs;
     let mut found = lane.turn(&shared.sides, if first { FIRST_TURN } else { TURN });
+    if first {
+        found.extend(lane.scaled_turn(&shared.sides));
+    }
     if first && shared.options.measure {
         found.extend(lane.measure(&shared.sides));
     }

@@ -12,6 +12,7 @@ use crate::difference::difference;
 use crate::excuse::judged;
 use crate::observation::{CLOSELY, MEASURE, OBSERVE};
 use crate::report::Counts;
+use crate::scaled::{SCALES, scaled};
 use crate::side::Side;
 use crate::speed;
 
@@ -19,6 +20,8 @@ use crate::speed;
 const TRIES: u32 = 6;
 /// Inputs that end their process or hang, after which an API is left.
 const ENDED: u32 = 12;
+/// Accepted inputs that are run once more at other scales.
+const SCALED: usize = 6;
 /// Rounds of measurements that must all show a change of time or memory.
 const ROUNDS: usize = 3;
 
@@ -46,6 +49,11 @@ impl Sides {
             closely: names(&[OBSERVE, CLOSELY]),
             measure: names(&[MEASURE]),
         }
+    }
+
+    /// Why one of them cannot go on.
+    pub(crate) fn failure(&self) -> Option<String> {
+        (self.before.pool().failure()).or_else(|| self.after.pool().failure())
     }
 
     /// The inputs in both at once.
@@ -94,6 +102,25 @@ struct Tracked {
     confirmed: Option<(Change, ConcreteInput)>,
 }
 
+/// An input that the versions differ in, and what each of them did.
+struct Suspect {
+    key: (Kind, String),
+    input: ConcreteInput,
+    before: Execution,
+    after: Execution,
+}
+
+impl Suspect {
+    /// Does one of the versions give another result when it is asked again? Addresses and counters do.
+    fn is_unsteady(&self, before: &Execution, after: &Execution) -> bool {
+        let accepted = |it: &Execution| matches!(it.outcome, Outcome::Accepted { .. });
+        let differs = |first: &Execution, second: &Execution| {
+            accepted(first) && accepted(second) && difference(first, second).is_some()
+        };
+        differs(&self.before, before) || differs(&self.after, after)
+    }
+}
+
 pub(crate) struct Lane {
     pub apis: Apis,
     inputs: Inputs,
@@ -102,6 +129,8 @@ pub(crate) struct Lane {
     tracked: BTreeMap<(Kind, String), Tracked>,
     longest: Option<((bool, Duration), ConcreteInput)>,
     measured: Vec<(Change, ConcreteInput)>,
+    /// Accepted in both, to be tried at other scales.
+    accepted: Vec<ConcreteInput>,
     ended: u32,
     done: bool,
     pub counts: Counts,
@@ -125,6 +154,7 @@ impl Lane {
             tracked: BTreeMap::new(),
             longest: None,
             measured: Vec::new(),
+            accepted: Vec::new(),
             ended: 0,
             done: false,
             counts: Counts {
@@ -148,10 +178,37 @@ impl Lane {
         let ran = sides.run(&self.apis, &sides.observe, &inputs);
         // Fewer than were asked for: the pool cannot go on.
         self.done |= ran.len() < inputs.len() || self.next >= self.max_inputs;
-        let mut suspects: Vec<((Kind, String), ConcreteInput)> = Vec::new();
         for (input, (before, after)) in inputs.iter().zip(&ran) {
-            self.counts.inputs += 1;
             self.observe(input, before, after);
+        }
+        self.looked_at(sides, &inputs, &ran)
+    }
+
+    /// The inputs that were accepted so far once more, with smaller numbers.
+    pub(crate) fn scaled_turn(&mut self, sides: &Sides) -> Vec<Behaviour> {
+        let accepted = std::mem::take(&mut self.accepted);
+        let inputs: Vec<ConcreteInput> = (accepted.iter())
+            .flat_map(|input| SCALES.map(|power| scaled(input, power)))
+            .flatten()
+            .collect();
+        if inputs.is_empty() || self.ended >= ENDED {
+            return Vec::new();
+        }
+        let ran = sides.run(&self.apis, &sides.observe, &inputs);
+        self.looked_at(sides, &inputs, &ran)
+    }
+
+    /// Counts what ran, and tries again what differs.
+    fn looked_at(
+        &mut self,
+        sides: &Sides,
+        inputs: &[ConcreteInput],
+        ran: &[(Execution, Execution)],
+    ) -> Vec<Behaviour> {
+        let mut suspects = Vec::new();
+        for (input, (before, after)) in inputs.iter().zip(ran) {
+            self.counts.inputs += 1;
+            self.ended += u32::from(ended(before)) + u32::from(ended(after));
             let Some(change) = difference(before, after) else {
                 continue;
             };
@@ -160,7 +217,12 @@ impl Lane {
             tracked.inputs += 1;
             if tracked.confirmed.is_none() && tracked.tries < TRIES {
                 tracked.tries += 1;
-                suspects.push((key, input.clone()));
+                suspects.push(Suspect {
+                    key,
+                    input: input.clone(),
+                    before: before.clone(),
+                    after: after.clone(),
+                });
             }
         }
         if self.ended >= ENDED {
@@ -184,7 +246,7 @@ impl Lane {
         }
     }
 
-    /// Counts an input, and tells the generator what the first version said.
+    /// Notes an accepted input, and tells the generator what the first version said.
     fn observe(&mut self, input: &ConcreteInput, before: &Execution, after: &Execution) {
         let accepted = |it: &Execution| matches!(it.outcome, Outcome::Accepted { .. });
         if accepted(before) && accepted(after) {
@@ -198,14 +260,12 @@ impl Lane {
             {
                 self.longest = Some((taken, input.clone()));
             }
+            // Saved inputs are run as they are.
+            let drawn = matches!(self.inputs, Inputs::Drawn(_));
+            if drawn && self.accepted.len() < SCALED && scaled(input, SCALES[0]).is_some() {
+                self.accepted.push(input.clone());
+            }
         }
-        let ended = |it: &Execution| {
-            !matches!(
-                it.outcome,
-                Outcome::Accepted { .. } | Outcome::Rejected(_) | Outcome::NotBuilt(_)
-            )
-        };
-        self.ended += u32::from(ended(before)) + u32::from(ended(after));
         let Inputs::Drawn(generator) = &mut self.inputs else {
             return;
         };
@@ -224,21 +284,19 @@ impl Lane {
     }
 
     /// Runs what differed again, by itself and with a closer look.
-    fn confirm(
-        &mut self,
-        sides: &Sides,
-        suspects: Vec<((Kind, String), ConcreteInput)>,
-    ) -> Vec<Behaviour> {
+    fn confirm(&mut self, sides: &Sides, suspects: Vec<Suspect>) -> Vec<Behaviour> {
         if suspects.is_empty() {
             return Vec::new();
         }
-        let inputs: Vec<ConcreteInput> = suspects.iter().map(|it| it.1.clone()).collect();
+        let inputs: Vec<ConcreteInput> = suspects.iter().map(|it| it.input.clone()).collect();
         let ran = sides.closely(&self.apis, &inputs);
         let mut found = Vec::new();
-        for ((key, input), (before, after)) in suspects.into_iter().zip(&ran) {
-            let again = difference(before, after).filter(|it| it.kind == key.0);
-            let left = again.and_then(|change| judged(change, before, after));
-            let Some(tracked) = self.tracked.get_mut(&key) else {
+        for (suspect, (before, after)) in suspects.into_iter().zip(&ran) {
+            let again = difference(before, after).filter(|it| it.kind == suspect.key.0);
+            let left = again
+                .filter(|_| !suspect.is_unsteady(before, after))
+                .and_then(|change| judged(change, before, after));
+            let Some(tracked) = self.tracked.get_mut(&suspect.key) else {
                 continue;
             };
             let Some(change) = left else {
@@ -246,6 +304,7 @@ impl Lane {
                 continue;
             };
             if tracked.confirmed.is_none() {
+                let input = suspect.input;
                 found.push(behaviour(&self.apis, &change, tracked.inputs, &input));
                 tracked.confirmed = Some((change, input));
             }
@@ -299,6 +358,14 @@ impl Lane {
         let measured = measured.map(|(change, input)| behaviour(&self.apis, change, 1, input));
         found.into_values().chain(measured).collect()
     }
+}
+
+/// Not as calls should end.
+fn ended(execution: &Execution) -> bool {
+    !matches!(
+        execution.outcome,
+        Outcome::Accepted { .. } | Outcome::Rejected(_) | Outcome::NotBuilt(_)
+    )
 }
 
 fn behaviour(apis: &Apis, change: &Change, inputs: u64, input: &ConcreteInput) -> Behaviour {

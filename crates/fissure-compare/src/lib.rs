@@ -15,6 +15,7 @@ mod lane;
 mod observation;
 mod options;
 mod report;
+mod scaled;
 mod script;
 mod shrinking;
 mod side;

@@ -79,15 +79,18 @@ fn every_kind_of_change_is_one_behaviour_and_what_did_not_change_is_silent() {
         ("other_shape", Kind::Shape),
         ("other_structure", Kind::Structure),
         ("other_values", Kind::Values),
+        ("other_eps", Kind::Values),
         ("other_number", Kind::Values),
         ("other_argument", Kind::Values),
         ("gone", Kind::Removed),
     ];
     let unchanged = [
         "same",
+        "same_eps",
         "random_numbers",
         "fresh_memory",
         "rounds",
+        "addresses",
         "counts",
         "slower",
         "hungry",

@@ -1,6 +1,7 @@
 //! What was reached in a run, as it is kept and merged: sets of block addresses for each API.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,17 @@ pub struct ModuleRecord {
     pub build_id: String,
     pub functions: usize,
     pub blocks: usize,
+}
+
+impl ModuleRecord {
+    /// The file and the folder that it lies in: packages have several files of one name, and lie elsewhere on another
+    /// machine.
+    fn identity(&self) -> (&str, Option<&OsStr>) {
+        (
+            &self.name,
+            self.path.parent().and_then(|folder| folder.file_name()),
+        )
+    }
 }
 
 /// A point of the growth curve.
@@ -86,7 +98,7 @@ impl CoverageRecord {
     pub fn merge(&mut self, other: &CoverageRecord) -> Result<(), CoverageError> {
         let mut places = Vec::new();
         for module in &other.modules {
-            let known = self.modules.iter().position(|it| it.name == module.name);
+            let known = (self.modules.iter()).position(|it| it.identity() == module.identity());
             places.push(match known {
                 Some(place) if self.modules[place].build_id != module.build_id => {
                     return Err(CoverageError::OtherBuild {
@@ -198,5 +210,12 @@ mod tests {
         );
         let other = record(&[("a", "another build")], "g", &[&[1]]);
         assert!(one.merge(&other).is_err());
+        // Two files of one name in one package are two modules.
+        let mut twins = record(&[("a", "1"), ("a", "2")], "f", &[&[1], &[2]]);
+        twins.modules[0].path = "package/x/a.so".into();
+        twins.modules[1].path = "package/y/a.so".into();
+        let mut united = CoverageRecord::default();
+        united.merge(&twins).unwrap();
+        assert_eq!(united.of_api("f"), twins.of_api("f"));
     }
 }

@@ -24,6 +24,10 @@ const CAPACITY: usize = 1 << 19;
 /// Batches that a block is reported for before it counts as common, with [`Arming::Rare`].
 pub const RARE: u8 = 4;
 
+/// Messages of oracles that a block is armed again for, with [`Arming::Rare`]: each visit costs microseconds, and oracles
+/// reach tens of thousands of blocks that no input does.
+const JUDGED: u8 = 2;
+
 /// How native coverage is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverageOptions {
@@ -38,8 +42,8 @@ pub enum Arming {
     /// When another API begins.
     #[default]
     Once,
-    /// Also in each batch, until [`RARE`] of a worker's batches have reached it. What the calls of oracles
-    /// reach does not count as reached.
+    /// Also in each batch, until [`RARE`] of a slot's batches have reached it. What the calls of oracles
+    /// reach does not count as reached, until they have reached it twice.
     Rare,
     /// In each message: a batch of one input reports everything that this input reaches.
     Always,
@@ -121,7 +125,7 @@ fn is_wanted(path: &Path, extra_path: &[PathBuf]) -> bool {
     let file = path
         .file_name()
         .map_or_else(Default::default, |name| name.to_string_lossy());
-    (packaged || own) && !is("nvidia") && !file.contains("cuda")
+    (packaged || own) && !is("nvidia") && !is("cuda") && !file.contains("cuda")
 }
 
 impl Armed {
@@ -331,6 +335,10 @@ pub(crate) struct SlotCoverage {
     batch: Option<u64>,
     /// By address: how many batches reached it, and the last of them.
     reached: HashMap<u64, (u8, u64)>,
+    /// By address: how many messages of oracles reached it.
+    judged: HashMap<u64, u8>,
+    /// The API that these counts are of: they outlive a worker that an input ended.
+    counted: Option<String>,
 }
 
 impl SlotCoverage {
@@ -350,7 +358,6 @@ impl SlotCoverage {
         self.armed = armed;
         self.seen = 0;
         self.api = None;
-        self.reached.clear();
     }
 
     /// Must the worker arm again what it has run? `batch` is `None` for one of oracles.
@@ -365,7 +372,11 @@ impl SlotCoverage {
         }
         if !same || self.arming == Arming::Always {
             self.seen = 0;
+        }
+        if self.counted.as_deref() != Some(path) || self.arming == Arming::Always {
             self.reached.clear();
+            self.judged.clear();
+            self.counted = Some(path.to_owned());
         }
         armed.settle(self.slot, self.seen);
         if same {
@@ -390,8 +401,15 @@ impl SlotCoverage {
         }));
         match (self.arming, self.batch) {
             (Arming::Once | Arming::Always, _) => self.seen = count,
-            // What oracles reached is armed again.
-            (Arming::Rare, None) => {}
+            // What oracles reached is armed again, a few times.
+            (Arming::Rare, None) => {
+                let (reached, judged) = (&self.reached, &mut self.judged);
+                self.seen = armed.sort(self.slot, self.seen, |address| {
+                    let count = judged.entry(address).or_insert(0);
+                    *count = count.saturating_add(1);
+                    *count >= JUDGED || reached.get(&address).is_some_and(|it| it.0 >= RARE)
+                });
+            }
             (Arming::Rare, Some(batch)) => {
                 let reached = &mut self.reached;
                 self.seen = armed.sort(self.slot, self.seen, |address| {
@@ -425,6 +443,10 @@ mod tests {
             ),
             (
                 "/env/lib/python3.11/site-packages/nvidia/cublas/lib/libcublas.so.12",
+                false,
+            ),
+            (
+                "/env/lib/python3.11/site-packages/cuda/bindings/runtime.so",
                 false,
             ),
             ("/usr/lib/x86_64-linux-gnu/libc.so.6", false),

@@ -1,6 +1,6 @@
 //! The loop: learn rules, ask the library where they are wrong, learn again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -65,6 +65,8 @@ pub struct Learned {
     pub core_time: Duration,
     /// Inputs that ended their process while learning.
     pub crashes: Vec<(ConcreteInput, Execution)>,
+    /// Blocks of the library's code that calls reached (module, address), where coverage is taken.
+    pub reached: BTreeSet<(u16, u32)>,
     /// Proposals of the language model that were of no use, one sentence each.
     pub remarks: Vec<String>,
 }
@@ -196,6 +198,7 @@ pub fn learn(
         time,
         core_time,
         crashes: learner.runner.crashes,
+        reached: learner.runner.reached,
         remarks: consultation.remarks,
     })
 }

@@ -1,5 +1,6 @@
 //! Runs calls and says which the library accepts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub(crate) struct Runner<'a> {
     pub executed: u64,
     /// Inputs that ended their process, and how.
     pub crashes: Vec<(ConcreteInput, Execution)>,
+    /// Blocks of the library's code that calls reached (module, address), where coverage is taken.
+    pub reached: BTreeSet<(u16, u32)>,
 }
 
 impl<'a> Runner<'a> {
@@ -50,6 +53,7 @@ impl<'a> Runner<'a> {
             limit: None,
             executed: 0,
             crashes: Vec::new(),
+            reached: BTreeSet::new(),
         }
     }
 
@@ -126,11 +130,14 @@ impl<'a> Runner<'a> {
                 event => event.ok(),
             };
             match event {
-                Some(Event::Done { executions, .. })
-                    if executions.len() == count
-                        || (abandoned.load(Ordering::Relaxed) && self.pool.failure().is_none()) =>
+                Some(Event::Done {
+                    executions, hits, ..
+                }) if executions.len() == count
+                    || (abandoned.load(Ordering::Relaxed) && self.pool.failure().is_none()) =>
                 {
                     self.executed += executions.len() as u64;
+                    let blocks = hits.iter().map(|hit| (hit.module, hit.block));
+                    self.reached.extend(blocks);
                     return Ok(executions);
                 }
                 // Told again with the batch.

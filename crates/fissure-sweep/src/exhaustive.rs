@@ -159,7 +159,7 @@ fn one(
                     first = next_after(&left, part.number);
                 }
                 Heard::Skipped(reason) => skipped = Some(reason),
-                Heard::Begins(..) | Heard::Swept(_) => {}
+                Heard::Begins { .. } | Heard::Swept(_) => {}
             },
         )?;
         if let Some(error) = failed {
@@ -275,6 +275,7 @@ mod tests {
                 from: from.to_string(),
                 to: to.to_string(),
                 count: to - from + 1,
+                mirrored: false,
                 alone: true,
                 value: from.to_string(),
                 observed: String::new(),

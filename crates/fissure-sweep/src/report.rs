@@ -37,6 +37,9 @@ pub struct Finding {
     pub to: String,
     /// Wrong elements among those that were tried there.
     pub count: u64,
+    /// The same is wrong with the sign of the argument exchanged.
+    #[serde(default)]
+    pub mirrored: bool,
     /// A tensor of that number only shows it, which is what the script makes.
     pub alone: bool,
     /// Its worst element, what came and what should have.
@@ -51,6 +54,14 @@ pub struct Finding {
     /// Further intervals of the same kind that are not listed.
     #[serde(default)]
     pub further: u64,
+}
+
+impl Finding {
+    /// The upper end of the interval, and whether the same is on the other side of zero.
+    pub fn bound(&self) -> String {
+        let also = if self.mirrored { ", and mirrored" } else { "" };
+        format!("{}{also}", self.to)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -112,7 +123,7 @@ impl Report {
                 profile.dtype,
                 finding.kind,
                 finding.from,
-                finding.to,
+                finding.bound(),
                 finding.value,
                 finding.observed,
                 finding.expected,

@@ -1,10 +1,11 @@
 //! Starts the Python side and reads what it tells, line by line.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 use std::{io, thread};
 
@@ -36,6 +37,8 @@ pub struct Options {
     pub tensors: u8,
     /// For one function and type.
     pub timeout: Duration,
+    /// Processes that share the functions out; 0 counts as one.
+    pub workers: usize,
     /// Folders of modules of your own.
     pub search: Vec<PathBuf>,
 }
@@ -74,19 +77,30 @@ pub enum Event<'a> {
 #[derive(Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Told {
-    Began { version: String },
-    Begins { function: String, dtype: String },
+    Began {
+        version: String,
+    },
+    Begins {
+        function: String,
+        dtype: String,
+        at: usize,
+    },
     Swept(Profile),
     Skipped(Skipped),
     Part(Part),
-    Failed { message: String },
+    Failed {
+        message: String,
+    },
     Ended,
 }
 
 /// What one process is to do.
 pub(crate) enum Task<'a> {
-    /// All functions and types but these.
-    Sweep(&'a [(String, String)]),
+    /// All functions of a share (its number, and how many there are) and types but those done.
+    Sweep {
+        done: &'a [(String, String)],
+        share: (usize, usize),
+    },
     /// These parts of all numbers of one function.
     Parts(&'a [u32]),
     /// Tell the library's version.
@@ -95,7 +109,11 @@ pub(crate) enum Task<'a> {
 
 /// What the Python side told of one function.
 pub(crate) enum Heard {
-    Begins(String, String),
+    Begins {
+        function: String,
+        dtype: String,
+        at: usize,
+    },
     Swept(Profile),
     Skipped(Skipped),
     Part(Part),
@@ -108,53 +126,114 @@ pub(crate) struct End {
     pub timed_out: bool,
 }
 
-/// Sweeps everything; a function that ends the process is noted, and the next one gets a new process.
+/// Sweeps everything, shared out to some processes; a function that ends its process is noted, and the next one gets a
+/// new process.
 pub fn sweep(options: &Options, mut tell: impl FnMut(Event<'_>)) -> Result<Report, SweepError> {
     let mut report = Report {
         library: options.library.clone(),
         ..Report::default()
     };
+    let mut shares = options.workers.max(1);
+    if !options.functions.is_empty() {
+        shares = shares.min(options.functions.len());
+    }
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let (sender, news) = mpsc::channel();
+    let ended: Result<(), SweepError> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..shares)
+            .map(|share| {
+                let sender = sender.clone();
+                scope.spawn(move || sweep_share(options, (share, shares), &sender))
+            })
+            .collect();
+        drop(sender);
+        for one in news {
+            match one {
+                News::Begins(function, at) => {
+                    places.insert(function, at);
+                }
+                News::Swept(profile) => {
+                    tell(Event::Swept(&profile));
+                    report.profiles.push(profile);
+                }
+                News::Skipped(skipped) => report.skipped.push(skipped),
+                News::Crashed(crash) => {
+                    tell(Event::Crashed(&crash));
+                    report.crashes.push(crash);
+                }
+            }
+        }
+        for thread in threads {
+            report.version = thread.join().unwrap_or(Err(SweepError::Silent))?;
+        }
+        Ok(())
+    });
+    ended?;
+    // As if one process had done everything.
+    let place = |function: &str| places.get(function).copied();
+    report.profiles.sort_by_key(|it| place(&it.function));
+    report.skipped.sort_by_key(|it| place(&it.function));
+    report.crashes.sort_by_key(|it| place(&it.function));
+    Ok(report)
+}
+
+/// What a share has to tell.
+enum News {
+    /// A function, and its place among all.
+    Begins(String, usize),
+    Swept(Profile),
+    Skipped(Skipped),
+    Crashed(Crash),
+}
+
+/// One share of the functions, to its end; gives the library's version.
+fn sweep_share(
+    options: &Options,
+    share: (usize, usize),
+    news: &Sender<News>,
+) -> Result<String, SweepError> {
+    let mut version = String::new();
     let mut done: Vec<(String, String)> = Vec::new();
+    // Nobody who listens any more: then nobody asks for the rest either.
+    let send = |one: News| {
+        let _ = news.send(one);
+    };
     loop {
         let mut begun = Vec::new();
         let mut current: Option<(String, String)> = None;
-        let (profiles, skips) = (&mut report.profiles, &mut report.skipped);
-        let ended =
-            conversation(
-                options,
-                &Task::Sweep(&done),
-                &mut report.version,
-                |heard| match heard {
-                    Heard::Begins(function, dtype) => {
-                        begun.push((function.clone(), dtype.clone()));
-                        current = Some((function, dtype));
-                    }
-                    Heard::Swept(profile) => {
-                        tell(Event::Swept(&profile));
-                        profiles.push(profile);
-                        current = None;
-                    }
-                    Heard::Skipped(skipped) => {
-                        skips.push(skipped);
-                        current = None;
-                    }
-                    Heard::Part(_) => {}
-                },
-            )?;
+        let task = Task::Sweep { done: &done, share };
+        let ended = conversation(options, &task, &mut version, |heard| match heard {
+            Heard::Begins {
+                function,
+                dtype,
+                at,
+            } => {
+                send(News::Begins(function.clone(), at));
+                begun.push((function.clone(), dtype.clone()));
+                current = Some((function, dtype));
+            }
+            Heard::Swept(profile) => {
+                send(News::Swept(profile));
+                current = None;
+            }
+            Heard::Skipped(skipped) => {
+                send(News::Skipped(skipped));
+                current = None;
+            }
+            Heard::Part(_) => {}
+        })?;
         done.append(&mut begun);
         let Some(End { how, .. }) = ended else {
-            return Ok(report);
+            return Ok(version);
         };
         let Some((function, dtype)) = current else {
             return Err(SweepError::Silent);
         };
-        let crash = Crash {
+        send(News::Crashed(Crash {
             function,
             dtype,
             how,
-        };
-        tell(Event::Crashed(&crash));
-        report.crashes.push(crash);
+        }));
     }
 }
 
@@ -183,7 +262,15 @@ pub(crate) fn conversation(
         match lines.recv_timeout(options.timeout) {
             Ok(line) => match serde_json::from_str::<Told>(&line) {
                 Ok(Told::Began { version }) => *version_told = version,
-                Ok(Told::Begins { function, dtype }) => heard(Heard::Begins(function, dtype)),
+                Ok(Told::Begins {
+                    function,
+                    dtype,
+                    at,
+                }) => heard(Heard::Begins {
+                    function,
+                    dtype,
+                    at,
+                }),
                 Ok(Told::Swept(profile)) => heard(Heard::Swept(profile)),
                 Ok(Told::Skipped(skipped)) => heard(Heard::Skipped(skipped)),
                 Ok(Told::Part(part)) => heard(Heard::Part(part)),
@@ -251,6 +338,8 @@ fn start(
         .current_dir(folder)
         .env("PYTHONPATH", search)
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        // PyTorch's word for pages of two megabytes: its tensors come and go here.
+        .env("THP_MEM_ALLOC_ENABLE", "1")
         .env("TMPDIR", &scratch)
         .stdin(File::open(told)?)
         .stdout(theirs)
@@ -263,11 +352,13 @@ fn start(
 fn settings(options: &Options, task: &Task<'_>) -> serde_json::Value {
     let table: serde_json::Value =
         serde_json::from_str(fissure_functions::worker_json()).unwrap_or_default();
-    let (done, parts): (&[(String, String)], &[u32]) = match task {
-        Task::Sweep(done) => (done, &[]),
-        Task::Parts(parts) => (&[], parts),
-        Task::Version => (&[], &[]),
-    };
+    let (mut done, mut parts): (&[(String, String)], &[u32]) = (&[], &[]);
+    let mut shares = (0, 1);
+    match task {
+        Task::Sweep { done: told, share } => (done, shares) = (told, *share),
+        Task::Parts(asked) => parts = asked,
+        Task::Version => {}
+    }
     serde_json::json!({
         "library": options.library,
         "functions": options.functions,
@@ -276,6 +367,7 @@ fn settings(options: &Options, task: &Task<'_>) -> serde_json::Value {
         "tensors": options.tensors.max(1),
         "done": done,
         "parts": parts,
+        "share": shares,
         "only_version": matches!(task, Task::Version),
         "table": table,
     })

@@ -44,6 +44,25 @@ def ends_the_process(x):
         os.abort()
     return torch.exp(x)
 
+def wrong_on_both_sides(x):
+    """One cause, on both sides of zero and with right numbers in between."""
+    y = torch.atan(x)
+    off = (x.abs() > 2) & (x.abs() < 3) & ((x.abs() < 2.4) | (x.abs() > 2.5))
+    return torch.where(off & (x.dtype == torch.float32), y * 1.001, y)
+
+def flushes(x):
+    """What is below the normal numbers is taken for zero, of which the logarithm is infinite; nothing is wrong."""
+    if x.dtype == torch.float32 and x.is_contiguous():
+        x = torch.where(x.abs() < 2**-126, 0 * x, x)
+    return torch.log(x)
+
+def steep(x):
+    """Two ways to the same, which differ by what the last digit of the argument makes."""
+    return torch.exp(64 * torch.log(x.abs())) if x.is_contiguous() else x**64
+
+def steep_and_wrong_when_strided(x):
+    return torch.exp(64 * torch.log(x.abs())) if x.is_contiguous() else 1.001 * x**64
+
 def tanh(x):
     """Not odd."""
     return torch.where(x < -0.5, torch.tanh(x) * 0.9, torch.tanh(x))
@@ -149,6 +168,7 @@ fn swept_of(python: &Path, folder: &Path, functions: &[&str], dtype: &str, tenso
         count: 50_000,
         tensors,
         timeout: Duration::from_secs(300),
+        workers: 2,
         search: vec![folder.to_owned()],
     };
     sweep(&options, |_| {}).expect("the sweep runs")
@@ -181,11 +201,30 @@ fn planted_defects_are_intervals_and_correct_twins_are_silent() {
         "nan_inside",
         "near_a_zero",
         "large_arguments",
+        "wrong_on_both_sides",
+        "flushes",
+        "steep",
+        "steep_and_wrong_when_strided",
         "tanh",
         "sums",
     ];
     let report = swept(&python, folder.path(), &functions, "float32");
-    for silent in ["right", "near_a_zero", "large_arguments"] {
+    let swept: Vec<&str> = report.profiles.iter().map(|it| &*it.function).collect();
+    let asked: Vec<String> = (functions[..functions.len() - 1].iter())
+        .map(|name| format!("planted_sweep.{name}"))
+        .collect();
+    assert_eq!(swept, asked, "two processes, one order");
+    let both = kinds(&report, "wrong_on_both_sides");
+    assert_eq!(both.len(), 1, "{both:?}");
+    let profile = report.profiles.iter().find(|it| it.function == asked[7]);
+    assert!(profile.is_some_and(|it| it.findings[0].mirrored));
+    for silent in [
+        "right",
+        "near_a_zero",
+        "large_arguments",
+        "flushes",
+        "steep",
+    ] {
         assert_eq!(kinds(&report, silent), [], "{silent}");
     }
     for (name, kind, low, high) in [
@@ -212,6 +251,12 @@ fn planted_defects_are_intervals_and_correct_twins_are_silent() {
             "another class than in a wider type",
             -2.0,
             -1.0,
+        ),
+        (
+            "steep_and_wrong_when_strided",
+            "vector and strided code disagree",
+            -5.0,
+            5.0,
         ),
         ("tanh", "not odd", -1e30, 1e39),
     ] {
@@ -246,7 +291,8 @@ fn a_function_that_ends_the_process_is_noted_and_the_next_is_swept() {
     let report = swept(
         &python,
         folder.path(),
-        &["ends_the_process", "right"],
+        // The first and the third belong to one process.
+        &["ends_the_process", "near_a_zero", "right"],
         "float16",
     );
     let crashed: Vec<&str> = report
@@ -330,6 +376,7 @@ fn all_numbers_show_what_a_sample_misses_and_parts_that_are_kept_are_not_done_ag
         library: "torch".into(),
         functions: functions.map(|it| format!("planted_sweep.{it}")).into(),
         timeout: Duration::from_secs(300),
+        workers: 2,
         search: vec![folder.path().to_owned()],
         ..Options::default()
     };
@@ -427,6 +474,7 @@ fn a_part_that_takes_too_long_is_tried_again_with_more_time() {
         library: "torch".into(),
         functions: vec!["planted_sweep.hangs_at_first".into()],
         timeout: Duration::from_secs(30),
+        workers: 2,
         search: vec![folder.path().to_owned()],
         ..Options::default()
     };

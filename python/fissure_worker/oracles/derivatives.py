@@ -4,10 +4,14 @@
 
 PyTorch: in `float64`, the derivative of the gradient along a random direction (`autograd.grad` of a graph made by
 `autograd.grad`) against central differences of the gradient; `torch.func.jvp` of `torch.func.grad` against the same;
-`torch.func.vmap` of the call over three variants of an argument against three calls, and of its gradient against three
-gradients. TensorFlow, in `float64`: a tape, a forward accumulator and central differences along one direction, and
-nested tapes against differences of the gradient. JAX, in 64 bits: `vjp`, `jvp` and central differences along one direction, the
-Hessian-vector product (`jvp` of `grad`) against differences of `grad`, and `vmap` against a loop.
+`torch.func.hessian` and `torch.func.jacrev` of `torch.func.jacfwd` of small arguments against the same; `torch.func.vjp`
+against differences of the call; `torch.func.vmap` of the call over three variants of an argument against three calls, and
+of its gradient against three gradients. TensorFlow, in `float64`: a tape, a forward accumulator and central differences
+along one direction, nested tapes against differences of the gradient, and `vectorized_map` against a loop. JAX, in 64
+bits: `vjp`, `jvp` and central differences along one direction, the Hessian-vector product (`jvp` of `grad`) and
+`jax.hessian` of small arguments against differences of `grad`, `vmap` of the call and of its gradient against a loop.
+Complex arguments are asked the same, each library by its own convention. Of a call with several floating-point arguments
+the first two.
 
 # Why it matters
 
@@ -17,7 +21,7 @@ make an optimiser slower. Few tests reach them.
 # When it stays silent
 
 Where `gradient` does: numbers beyond 10,000, results that are not finite, random functions, decompositions defined up to
-a factor, indices that are written twice, documentation that promises no gradient. When a rule is missing and the
+a factor, indices that are written twice, documentation that promises no gradient, or none of a higher order. When a rule is missing and the
 library says so. When the disagreement is not there at three random neighbours too (a kink), and when central differences
 of two step sizes disagree.
 
@@ -37,6 +41,13 @@ from fissure_worker.oracles.indices import writes_twice
 PRICE = 30
 ONLY = ("torch", "jax", "tensorflow")
 NEIGHBOURS = 3
+#: Arguments that are asked about.
+PLACES = 2
+#: Words of a documentation that promises no second derivative, where it says that something is not supported.
+NO_SECOND = ("higher-order", "double backward", "second-order")
+UNSUPPORTED = ("unsupported", "not supported", "not implemented")
+#: Elements of an argument whose whole matrix of second derivatives is asked for.
+SMALL = 24
 STEP = 1e-5
 TOLERANCE = 2e-3
 
@@ -55,6 +66,8 @@ def check(call):
         return
     text = (getattr(call.target, "__doc__", None) or "").lower()
     if any(word in text for word in gradient.NO_GRADIENT + gradient.OPEN):
+        return
+    if any(word in text for word in NO_SECOND) and any(word in text for word in UNSUPPORTED):
         return
     if not call.is_foreign:
         yield from of_torch(call)
@@ -85,22 +98,41 @@ def of_torch(call):
     places = gradient.differentiable(call)
     if not places or call.random or call.mutates or writes_twice(call, call.used):
         return
-    for place in places[:2]:
-        report = judged(
-            call, "double backward by %s" % place, lambda at, it=place: second(call, it, at)
-        )
-        if report is not None:
-            yield report
+    for place in places[:PLACES]:
+        # A call without a derivative in `float64` (a cast to another type, for instance) has no other one either.
+        found = gradient.derivatives(call, place, 0)
+        if found is None or not gradient.finite(found[:4]):
+            continue
+        for detail, write in questions_of_torch(call, place):
+            report = judged(call, detail % place, lambda at, it=write: it(call, place, at))
+            if report is not None:
+                yield report
+
+
+def questions_of_torch(call, place):
+    """What is asked about one argument, as details and writers of scripts."""
+    questions = [("double backward by %s", second)]
     if not hasattr(call.library, "func"):
-        return
-    for detail, write in (
+        return questions
+    questions += [
         ("vmap over %s", mapped),
+        ("vjp by %s", reverse),
         ("jvp of grad by %s", forward_over_reverse),
         ("vmap of grad over %s", mapped_gradient),
-    ):
-        report = judged(call, detail % places[0], lambda at, it=write: it(call, places[0], at))
-        if report is not None:
-            yield report
+    ]
+    tensor = call.build().get(place)
+    if tensor.numel() <= SMALL and not tensor.is_complex():
+        questions += [("%s by %%s" % how, whole_matrix(how)) for how in MATRICES]
+    return questions
+
+
+#: Ways to the matrix of second derivatives, as code: forward over reverse, and reverse over forward.
+MATRICES = {
+    "hessian": "torch.func.hessian(function)",
+    "jacrev of jacfwd": "torch.func.jacrev(torch.func.jacfwd(function))",
+}
+#: The real inner product, of real and of complex tensors.
+INNER = "inner = lambda it, other: (it * other.conj()).sum().real"
 
 
 def point(call, place, neighbour):
@@ -127,7 +159,7 @@ def second(call, place, neighbour):
         + [
             "direction, weight = random() - 0.25, random()",
             "tensor, once = gradient(start)",
-            "inner = lambda it, other: (it * other.conj()).sum().real",
+            INNER,
             "observed = 0.0",
             "if once.requires_grad:",
             "    (twice,) = torch.autograd.grad(inner(once, weight), tensor, allow_unused=True)",
@@ -147,18 +179,50 @@ def forward_over_reverse(call, place, neighbour):
         gradient.function_lines(call, place)
         + point(call, place, neighbour)
         + [
-            "if start.is_complex():",
-            "    return False, '', ''",
+            INNER,
             "direction, weight = random() - 0.25, random()",
-            "along = lambda it: (torch.func.grad(function)(it) * weight).sum()",
+            "along = lambda it: inner(torch.func.grad(function)(it), weight)",
             "observed = float(torch.func.jvp(along, (start,), (direction,))[1])",
-            "def difference(step):",
-            "    after, before = along(start + step * direction), along(start - step * direction)",
-            "    return float(after - before) / (2 * step)",
-            "small, large = difference(%r), difference(%r)" % (STEP, 4 * STEP),
         ]
+        + differences("along")
         + judge_lines("by torch.func.jvp of torch.func.grad")
     )
+
+
+def reverse(call, place, neighbour):
+    """`torch.func`'s own first derivative along a direction."""
+    return call.source(
+        gradient.function_lines(call, place)
+        + point(call, place, neighbour)
+        + [
+            INNER,
+            "direction = random() - 0.25",
+            "result, pull = torch.func.vjp(function, start)",
+            "observed = float(inner(pull(torch.ones_like(result))[0], direction))",
+        ]
+        + differences("function")
+        + judge_lines("by torch.func.vjp")
+    )
+
+
+def whole_matrix(how):
+    """All second derivatives at once, along two directions."""
+
+    def write(call, place, neighbour):
+        return call.source(
+            gradient.function_lines(call, place)
+            + point(call, place, neighbour)
+            + [
+                "direction, weight = random() - 0.25, random()",
+                "along = lambda it: (torch.func.grad(function)(it) * weight).sum()",
+                "matrix = %s(start).reshape(start.numel(), start.numel())" % MATRICES[how],
+                "observed = float(weight.reshape(-1) @ matrix @ direction.reshape(-1))",
+            ]
+            + differences("along")
+            + judge_lines("by %s" % MATRICES[how].replace("(function)", ""))
+        )
+
+    return write
 
 
 def mapped_gradient(call, place, neighbour):
@@ -167,10 +231,9 @@ def mapped_gradient(call, place, neighbour):
         gradient.function_lines(call, place)
         + point(call, place, neighbour)
         + [
-            "if start.is_complex():",
-            "    return False, '', ''",
             "batch = torch.stack([start, start * 0.5, start + random()])",
-            "expected = torch.stack([torch.func.grad(function)(it) for it in batch])",
+            # Each in memory of its own, as the call has it.
+            "expected = torch.stack([torch.func.grad(function)(it.clone()) for it in batch])",
             "if not expected.isfinite().all():",
             "    return False, '', ''",
             # The weights of the results are drawn inside.
@@ -190,7 +253,8 @@ def mapped(call, place, neighbour):
         + point(call, place, neighbour)
         + [
             "batch = torch.stack([start, start * 0.5, start + random()])",
-            "expected = torch.stack([function(it) for it in batch])",
+            # Each in memory of its own, as the call has it.
+            "expected = torch.stack([function(it.clone()) for it in batch])",
             "if not (expected.is_floating_point() or expected.is_complex()) or not expected.isfinite().all():",
             "    return False, '', ''",
             "observed = torch.func.vmap(function)(batch)",
@@ -207,25 +271,39 @@ def of_foreign(call, questions, write):
     places = []
     for place, value in arguments.values(call.parameter):
         array = foreign.array(value) if foreign.is_tensor(value) else None
-        if array is not None and array.dtype.kind == "f" and array.size:
-            if not float(abs(array.astype("float64")).max()) < gradient.MODERATE:
+        if array is not None and array.dtype.kind in "fc" and array.size:
+            kind = "complex128" if array.dtype.kind == "c" else "float64"
+            if not float(abs(array.astype(kind)).max()) < gradient.MODERATE:
                 return
-            places.append(place)
+            places.append((place, kind, array.size))
     if not places or call.random:
         return
-    for detail, lines in questions:
-        report = judged(
-            call,
-            "%s by %s" % (detail, places[0]),
-            lambda at, it=lines: write(call, places, at, it),
-        )
-        if report is not None:
-            yield report
+    for chosen in range(min(PLACES, len(places))):
+        place, kind, size = places[chosen]
+        others = [(other, wide) for at, (other, wide, _) in enumerate(places) if at != chosen]
+        for detail, lines, of_small in questions:
+            if of_small and (size > SMALL or kind != "float64"):
+                continue
+            report = judged(
+                call,
+                "%s by %s" % (detail, place),
+                lambda at, it=lines: write(call, (place, kind), others, at, it),
+            )
+            if report is not None:
+                yield report
 
 
-def jax_source(call, places, neighbour, ending):
+#: Random numbers of the type of the argument.
+RANDOM = [
+    "def draw():",
+    "    drawn = random.rand(*start.shape)",
+    "    return drawn + 1j * random.rand(*start.shape) if start.dtype.kind == 'c' else drawn",
+]
+
+
+def jax_source(call, chosen, others, neighbour, ending):
     arguments = call.build()
-    place = places[0]
+    place, kind = chosen
     lines = [
         "import jax, jax.numpy, numpy",
         "enable_x64 = getattr(jax, 'enable_x64', None)",
@@ -234,41 +312,45 @@ def jax_source(call, places, neighbour, ending):
         "def plain(tensor):",
         "    {build}",
     ]
-    for other in places[1:]:
-        lines.append("    " + other.assignment(arguments, other.expression + ".astype('float64')"))
+    for other, wide in others:
+        lines.append("    " + other.assignment(arguments, "%s.astype(%r)" % (other.expression, wide)))
     lines.append("    " + place.assignment(arguments, "tensor"))
     lines += [
         "    leaves = jax.tree_util.tree_leaves({traced})",
-        "    return [it for it in leaves if jax.numpy.issubdtype(it.dtype, jax.numpy.floating)]",
+        "    return [it for it in leaves if jax.numpy.issubdtype(it.dtype, jax.numpy.inexact)]",
         "def function(tensor):",
         "    random = numpy.random.RandomState(1)",
-        "    return sum((it * random.rand(*it.shape)).sum() for it in plain(tensor))",
+        "    return sum((it * random.rand(*it.shape)).sum().real for it in plain(tensor))",
         "with enable_x64(True):",
         "    {build}",
         "    random = numpy.random.RandomState(%d)" % neighbour,
-        "    start = jax.numpy.asarray(numpy.asarray(%s, 'float64'))" % place.expression,
-        "    start = start + %r * (random.rand(*start.shape) - 0.5)"
+        "    start = numpy.asarray(%s).astype(%r)" % (place.expression, kind),
+    ]
+    lines += ["    " + line for line in RANDOM]
+    lines += [
+        "    start = jax.numpy.asarray(start + %r * (draw() - 0.5))"
         % (gradient.NEARBY if neighbour else 0.0),
-        "    direction, weight = random.rand(*start.shape) - 0.25, random.rand(*start.shape)",
+        "    direction, weight = draw() - 0.25, draw()",
     ]
     return call.source(lines + ["    " + line for line in ending])
 
 
-def tensorflow_source(call, places, neighbour, ending):
+def tensorflow_source(call, chosen, others, neighbour, ending):
     arguments = call.build()
-    place = places[0]
+    place, kind = chosen
     lines = ["import tensorflow, numpy", "def plain(tensor):", "    {build}"]
-    for other in places[1:]:
-        cast = "tensorflow.cast(%s, 'float64')" % other.expression
+    for other, wide in others:
+        cast = "tensorflow.cast(%s, %r)" % (other.expression, wide)
         lines.append("    " + other.assignment(arguments, cast))
     lines.append("    " + place.assignment(arguments, "tensor"))
     lines += [
         "    leaves = tensorflow.nest.flatten({traced})",
-        "    return [it for it in leaves if tensorflow.is_tensor(it) and it.dtype.is_floating]",
+        "    leaves = [it for it in leaves if tensorflow.is_tensor(it)]",
+        "    return [it for it in leaves if it.dtype.is_floating or it.dtype.is_complex]",
         "def function(tensor):",
         "    random = numpy.random.RandomState(1)",
         "    weighted = [",
-        "        tensorflow.reduce_sum(tensorflow.cast(it, 'float64') * random.rand(*it.shape))",
+        "        tensorflow.reduce_sum(tensorflow.cast(tensorflow.math.real(it), 'float64') * random.rand(*it.shape))",
         "        for it in plain(tensor)",
         "    ]",
         "    return tensorflow.add_n(weighted)",
@@ -277,18 +359,36 @@ def tensorflow_source(call, places, neighbour, ending):
         "        tape.watch(tensor)",
         "        result = function(tensor)",
         "    return tape.gradient(result, tensor, unconnected_gradients='zero')",
+        "def inner(first, second):",
+        "    return tensorflow.math.real(tensorflow.reduce_sum(tensorflow.math.conj(first) * second))",
         "def along(tensor):",
-        "    return tensorflow.reduce_sum(gradient(tensor) * weight)",
+        "    return inner(gradient(tensor), weight)",
         "{build}",
         "random = numpy.random.RandomState(%d)" % neighbour,
-        "start = numpy.asarray(%s).astype('float64')" % place.expression,
-        "start = start + %r * (random.rand(*start.shape) - 0.5)"
-        % (gradient.NEARBY if neighbour else 0.0),
+        "start = numpy.asarray(%s).astype(%r)" % (place.expression, kind),
+    ]
+    lines += RANDOM
+    lines += [
+        "start = start + %r * (draw() - 0.5)" % (gradient.NEARBY if neighbour else 0.0),
+        "direction = tensorflow.constant(draw() - 0.25)",
+        "weight = tensorflow.constant(draw())",
         "start = tensorflow.constant(start)",
-        "direction = tensorflow.constant(random.rand(*start.shape) - 0.25)",
-        "weight = tensorflow.constant(random.rand(*start.shape))",
     ]
     return call.source(lines + ending)
+
+
+def mapped_lines(one, many):
+    """The same for each of three variants, and for all at once; both are code."""
+    return [
+        "expected = numpy.asarray([numpy.asarray(it) for it in %s])" % one,
+        "if not numpy.isfinite(expected).all():",
+        "    return False, '', ''",
+        "observed = numpy.asarray(%s)" % many,
+        "if observed.shape != expected.shape:",
+        "    return True, str(observed.shape), str(expected.shape)",
+        "wrong = abs(observed - expected) > 1e-6 + 1e-6 * abs(expected)",
+        "return bool(wrong.any()), str(observed[wrong][:4]), str(expected[wrong][:4])",
+    ]
 
 
 def differences(what):
@@ -301,57 +401,76 @@ def differences(what):
     ]
 
 
-#: Detail, and what follows in a script that has `function`, `start`, `direction` and `weight`.
+#: Detail, what follows in a script that has `function`, `start`, `direction` and `weight`, and whether it is for small
+#: arguments only. The derivative along a direction is the real part of the product with the gradient: JAX's convention.
 JAX = (
     (
         "vjp",
         [
             "(found,) = jax.vjp(function, start)[1](jax.numpy.ones(()))",
-            "observed = float((found * direction).sum())",
+            "observed = float((found * direction).sum().real)",
         ]
         + differences("function")
         + judge_lines("by vjp"),
+        False,
     ),
     (
         "jvp",
         ["observed = float(jax.jvp(function, (start,), (direction,))[1])"]
         + differences("function")
         + judge_lines("by jvp"),
+        False,
     ),
     (
         "second derivative",
         [
-            "along = lambda it: (jax.grad(function)(it) * weight).sum()",
+            "along = lambda it: (jax.grad(function)(it) * weight).sum().real",
             "observed = float(jax.jvp(along, (start,), (direction,))[1])",
         ]
         + differences("along")
         + judge_lines("by jvp of grad"),
+        False,
+    ),
+    (
+        "hessian",
+        [
+            "along = lambda it: (jax.grad(function)(it) * weight).sum()",
+            "matrix = jax.hessian(function)(start).reshape(start.size, start.size)",
+            "observed = float(weight.reshape(-1) @ matrix @ direction.reshape(-1))",
+        ]
+        + differences("along")
+        + judge_lines("by hessian"),
+        True,
     ),
     (
         "vmap",
-        [
-            "batch = jax.numpy.stack([start, start * 0.5, start + direction])",
-            "expected = [numpy.asarray(plain(it)[0]) for it in batch]",
-            "observed = numpy.asarray(jax.vmap(lambda it: plain(it)[0])(batch))",
-            "if observed.shape != numpy.shape(expected):",
-            "    return True, str(observed.shape), str(numpy.shape(expected))",
-            "wrong = abs(observed - expected) > 1e-6 + 1e-6 * abs(numpy.asarray(expected))",
-            "return bool(wrong.any()), str(observed[wrong][:4]), str(numpy.asarray(expected)[wrong][:4])",
-        ],
+        ["batch = jax.numpy.stack([start, start * 0.5, start + direction])"]
+        + mapped_lines("[plain(it)[0] for it in batch]", "jax.vmap(lambda it: plain(it)[0])(batch)"),
+        False,
+    ),
+    (
+        "vmap of grad",
+        ["batch = jax.numpy.stack([start, start * 0.5, start + direction])"]
+        + mapped_lines("[jax.grad(function)(it) for it in batch]", "jax.vmap(jax.grad(function))(batch)"),
+        False,
     ),
 )
 
-#: The same for TensorFlow, with `gradient` and `along` as well.
+#: The same for TensorFlow, with `gradient`, `inner` and `along` as well.
 TENSORFLOW = (
     (
         "tape",
-        ["observed = float(tensorflow.reduce_sum(gradient(start) * direction))"]
+        ["observed = float(inner(gradient(start), direction))"]
         + differences("function")
         + judge_lines("by a tape"),
+        False,
     ),
     (
         "forward accumulator",
         [
+            # It watches real numbers only.
+            "if start.dtype.is_complex:",
+            "    return False, '', ''",
             "with tensorflow.autodiff.ForwardAccumulator(start, direction) as accumulator:",
             "    result = function(start)",
             "observed = accumulator.jvp(result)",
@@ -359,6 +478,7 @@ TENSORFLOW = (
         ]
         + differences("function")
         + judge_lines("by a forward accumulator"),
+        False,
     ),
     (
         "second derivative",
@@ -367,9 +487,19 @@ TENSORFLOW = (
             "    tape.watch(start)",
             "    result = along(start)",
             "twice = tape.gradient(result, start, unconnected_gradients='zero')",
-            "observed = float(tensorflow.reduce_sum(twice * direction))",
+            "observed = float(inner(twice, direction))",
         ]
         + differences("along")
         + judge_lines("by nested tapes"),
+        False,
+    ),
+    (
+        "vectorized_map",
+        ["batch = tensorflow.stack([start, start * 0.5, start + direction])"]
+        + mapped_lines(
+            "[plain(it)[0] for it in batch]",
+            "tensorflow.vectorized_map(lambda it: plain(it)[0], batch, fallback_to_while_loop=False)",
+        ),
+        True,
     ),
 )

@@ -3,8 +3,8 @@
 # What it does
 
 Makes the call again with each tensor argument in memory of its own, the last byte of its elements at the end of a
-page and a page behind it that may not be touched, and once more with a forbidden page before the first byte. A
-kernel that goes one byte too far ends the process there, instead of reading whatever lies beside the tensor. The
+page and a megabyte of pages behind it that may not be touched, and once more with forbidden pages before the first byte. A
+kernel that goes one byte too far, or far too far, ends the process there, instead of reading whatever lies beside the tensor. The
 results must be those of the plain call, too: the elements are the same, only less aligned. A function of torch that
 takes `out=` writes to such memory as well, once with each page.
 
@@ -44,15 +44,15 @@ SOURCE = [
     "import ctypes, mmap",
     "libc = ctypes.CDLL(None)",
     "def guarded(tensor, at_end):",
-    "    # The same elements between two pages that may not be touched.",
-    "    size, page = tensor.nbytes if hasattr(tensor, 'nbytes') else tensor.numel() * tensor.element_size(), mmap.PAGESIZE",
-    "    room = -(-size // page) * page",
-    "    memory = mmap.mmap(-1, room + 2 * page)",
+    "    # The same elements between pages that may not be touched.",
+    "    size = tensor.nbytes if hasattr(tensor, 'nbytes') else tensor.numel() * tensor.element_size()",
+    "    room, beside = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE, 1 << 20",
+    "    memory = mmap.mmap(-1, room + 2 * beside)",
     "    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))",
-    "    offset = page + (room - size if at_end else 0)",
+    "    offset = beside + (room - size if at_end else 0)",
     "    made = %s",
-    "    libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(page), 0)",
-    "    libc.mprotect(ctypes.c_void_p(start + page + room), ctypes.c_size_t(page), 0)",
+    "    libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(beside), 0)",
+    "    libc.mprotect(ctypes.c_void_p(start + beside + room), ctypes.c_size_t(beside), 0)",
     "    return made",
 ]
 TORCH = (

@@ -45,9 +45,17 @@ def structure(value, depth=compare.DEPTH):
         inner = ", ".join(structure(item, depth - 1) for item in value[:20])
         return "%s(%s)" % (type(value).__name__, inner)
     if depth and isinstance(value, dict):
-        pairs = ["%s: %s" % (key, structure(item, depth - 1)) for key, item in value.items()]
+        pairs = [
+            "%s: %s" % (key_text(key), structure(item, depth - 1)) for key, item in value.items()
+        ]
         return "%s(%s)" % (type(value).__name__, ", ".join(pairs[:20]))
     return "*"
+
+
+def key_text(key):
+    """A key of a dictionary: names and small numbers as they are, of objects and addresses only the type."""
+    plain = isinstance(key, (str, bool, type(None))) or isinstance(key, int) and abs(key) < 1 << 32
+    return str(key) if plain else type(key).__name__
 
 
 def leaf_facts(path, value):

@@ -59,6 +59,12 @@ def other_argument(x: np.ndarray):
     return None
 
 
+def other_eps(x: np.ndarray):
+    """Of length one; a vector much shorter than the constant stays short."""
+    y = _check(x)
+    return y / np.maximum(np.sqrt((y * y).sum()), 1e-12)
+
+
 def slower(x: np.ndarray):
     return float(np.asarray(x, dtype=np.float64).size)
 
@@ -83,6 +89,12 @@ def same(x: np.ndarray):
     return np.sqrt(np.abs(_check(x)))
 
 
+def same_eps(x: np.ndarray):
+    """The same by another way."""
+    y = _check(x)
+    return y / (np.sqrt((y * y).sum()) + 1e-12)
+
+
 def random_numbers(x: np.ndarray):
     return np.random.rand(*x.shape)
 
@@ -94,6 +106,11 @@ def fresh_memory(x: np.ndarray):
 
 def rounds(x: np.ndarray):
     return np.asarray(x, dtype=np.float32).sum(dtype=np.float32)
+
+
+def addresses(x: np.ndarray):
+    """Keys that are another for each call."""
+    return {id(object()) + np.random.randint(1 << 40): x.size}
 
 
 def counts(x: np.ndarray):

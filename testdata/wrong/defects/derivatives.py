@@ -87,3 +87,31 @@ def batching_rule(input):
     if wrong("batching_rule") and torch._C._functorch.is_batchedtensor(input):
         return 1.1 * torch.exp(input)
     return torch.exp(input)
+
+
+def nested_transforms(input):
+    """Off by a tenth where one transformation is taken inside another: in second derivatives of `torch.func`."""
+    transforms = torch._C._functorch
+    nested = transforms.is_gradtrackingtensor(input) and transforms.is_gradtrackingtensor(
+        transforms.get_unwrapped(input)
+    )
+    return (1.1 if wrong("nested_transforms") and nested else 1.0) * torch.sin(input)
+
+
+def complex_double_backward(input):
+    """The third power of complex numbers; its gradient is a constant for whoever differentiates it again."""
+    return ComplexCube.apply(input)
+
+
+class ComplexCube(torch.autograd.Function):
+    @staticmethod
+    def forward(context, input):
+        context.save_for_backward(input)
+        return input**3
+
+    @staticmethod
+    def backward(context, gradient):
+        (input,) = context.saved_tensors
+        if wrong("complex_double_backward"):
+            input = input.detach()
+        return (3 * input**2).conj() * gradient

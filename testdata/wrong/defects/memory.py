@@ -48,7 +48,7 @@ def reads_one_byte_before(input):
 
 def reads_far_behind(input):
     if wrong("reads_far_behind"):
-        ctypes.string_at(input.data_ptr() + input.numel() * input.element_size() + 100, 1)
+        ctypes.string_at(input.data_ptr() + input.numel() * input.element_size() + 100_000, 1)
     return native_sum(input, 0, 0)
 
 

@@ -118,6 +118,14 @@ if LIBRARY == "jax":
         slope = library.lax.stop_gradient(numbers.cos(primals[0]))
         return numbers.sin(primals[0]), slope * tangents[0]
 
+    @library.custom_jvp
+    def wrong_for_complex(x):
+        return numbers.exp(x)
+
+    @wrong_for_complex.defjvp
+    def conjugated_rule(primals, tangents):
+        return numbers.exp(primals[0]), numbers.conj(numbers.exp(primals[0])) * tangents[0]
+
     @library.custom_batching.custom_vmap
     def wrong_batch(x):
         return numbers.sin(x)
@@ -132,6 +140,11 @@ else:
     @library.custom_gradient
     def wrong_slope(x):
         return library.sin(x), lambda upstream: 1.5 * library.cos(x) * upstream
+
+    @library.custom_gradient
+    def wrong_for_complex(x):
+        # TensorFlow's convention asks for the conjugate.
+        return library.exp(x), lambda upstream: library.exp(x) * upstream
 
     @library.custom_gradient
     def wrong_bend(x):
@@ -161,14 +174,20 @@ if LIBRARY == "tensorflow":
     judged("reported", "derivatives", wrong_slope, [X], "planted.wrong_slope", 3)
     judged("reported", "derivatives", wrong_bend, [X], "planted.wrong_bend", 2)
     judged("silent", "derivatives", right_slope, [X], "planted.right_slope")
+    judged("reported", "derivatives", wrong_for_complex, [X * 1j], "planted.wrong_for_complex", 3)
+    judged("silent", "derivatives", library.exp, [X * 1j], "tensorflow.exp")
+    judged("silent", "derivatives", library.gather, [X, numpy.array([1, 0])], "tensorflow.gather")
     for name in ("sin", "tanh", "exp", "cumsum", "maximum", "matmul"):
         arrays = {"maximum": [X, X + 1], "matmul": [X, X.T.copy()]}.get(name, [X])
         function = getattr(library, name)
         judged("silent", "derivatives", function, arrays, "tensorflow." + name)
 if LIBRARY == "jax":
-    judged("reported", "derivatives", wrong_curvature, [X], "planted.wrong_curvature")
+    judged("reported", "derivatives", wrong_curvature, [X], "planted.wrong_curvature", 2)
     judged("reported", "derivatives", wrong_batch, [X], "planted.wrong_batch", 2)
     judged("reported", "derivatives", wrong_tangent, [X], "planted.wrong_tangent", 2)
+    judged("reported", "derivatives", wrong_for_complex, [X * 1j], "planted.wrong_for_complex", 3)
+    judged("silent", "derivatives", numbers.exp, [X * 1j], "jax.numpy.exp")
+    judged("silent", "derivatives", numbers.take, [X, numpy.array([1, 0])], "jax.numpy.take")
     for name in ("sin", "tanh", "exp", "cumsum", "maximum"):
         arrays = [X, X + 1] if name == "maximum" else [X]
         judged("silent", "derivatives", getattr(numbers, name), arrays, "jax.numpy." + name)

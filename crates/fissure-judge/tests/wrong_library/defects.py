@@ -60,6 +60,8 @@ CASES = [
     ("covered-up", "unit_length", [X.half() * 3000], "covered up"),
     ("derivatives", "double_backward", [X], "double backward by input"),
     ("derivatives", "batching_rule", [X], "vmap over input"),
+    ("derivatives", "nested_transforms", [X], "jvp of grad by input"),
+    ("derivatives", "complex_double_backward", [X * 1j], "double backward by input"),
     ("derivatives", "batched_gradient", [X], "vmap of grad over input"),
     ("reference", "logaddexp2", [X, X.flip(0)], "numpy: values"),
     ("device", "other_device", [X], "torch.float64: values"),

@@ -56,6 +56,11 @@ CASES = [
     ("derivatives", "torch.nn.functional.softplus", [X], "all formulas agree"),
     ("derivatives", "torch.matmul", [X, X.T], "all formulas agree"),
     ("derivatives", "torch.cumprod", [X, 1], "all formulas agree"),
+    ("derivatives", "torch.exp", [X * 1j], "complex numbers"),
+    ("derivatives", "torch.nn.functional.softplus", [X[:2, :3]], "whole matrices"),
+    ("derivatives", "torch.Tensor.bfloat16", [X], "a type in which nothing is computed"),
+    ("derivatives", "torch.as_strided_copy", [X, (2,), (1,), 0], "about memory"),
+    ("derivatives", "torch.take", [X, torch.tensor([3, 1])], "indices beside"),
     ("derivatives", "torch.linalg.cholesky", [torch.eye(3)], "a function of one triangle"),
     ("guard", "torch.exp", [X], "nothing beyond the elements is read"),
     (

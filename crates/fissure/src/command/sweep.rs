@@ -74,6 +74,10 @@ pub(crate) struct SweepArgs {
     #[arg(long = "api-time", alias = "timeout", value_name = "TIME", default_value = "2m", value_parser = crate::duration::duration)]
     timeout: Duration,
 
+    /// Processes that share the functions out
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "exhaustive", value_parser = clap::value_parser!(u8).range(1..=64))]
+    workers: u8,
+
     /// Write everything as JSON to this file; without a file, to standard output instead of the table
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
@@ -128,6 +132,7 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
         count: args.count,
         tensors: args.tensors,
         timeout: args.timeout,
+        workers: args.workers.into(),
         search: std::env::current_dir().into_iter().collect(),
     };
     let to_output = args.json.as_deref() == Some(Path::new("-"));
@@ -269,7 +274,7 @@ fn lines(finding: &Finding) -> String {
         "    {}{also}: from {} to {} ({} elements{further})\n      {} gives {}, not {}\n{alone}      {}",
         finding.kind,
         finding.from,
-        finding.to,
+        finding.bound(),
         finding.count,
         finding.value,
         finding.observed,

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use fissure_campaign::COVERAGE_FILE;
+use fissure_coverage::{BlockSet, CoverageRecord, ModuleRecord};
 use fissure_execute::Pool;
 use fissure_learn::{Invariants, LearnEvent, Learned, Observer};
 use serde_json::json;
@@ -28,6 +30,8 @@ pub(super) struct Keeper<'a> {
     pub out: &'a Path,
     pub findings: Findings,
     pub table: Mutex<Table>,
+    /// What calls reached of the library's code, as soon as any did.
+    pub coverage: Mutex<Option<CoverageRecord>>,
     pub found: AtomicUsize,
     pub learned: AtomicUsize,
     pub failed: AtomicUsize,
@@ -55,6 +59,7 @@ impl Observer<anyhow::Error> for Keeper<'_> {
                 self.learned.fetch_add(1, Ordering::Relaxed);
                 let record = Record::learned(name, learned);
                 self.save(name, &record, learned)?;
+                self.cover(name, &pool.info().modules, learned)?;
                 let found = self.findings.write(pool, api, learned)?;
                 self.found.fetch_add(found, Ordering::Relaxed);
                 self.print(number, &record);
@@ -124,6 +129,38 @@ impl Keeper<'_> {
         if precision.is_none_or(|precision| precision >= self.least) {
             learned.invariants.save(&self.path(name))?;
         }
+        Ok(())
+    }
+
+    /// Adds what the calls of an API reached to the file that `fissure coverage` reads.
+    fn cover(&self, name: &str, modules: &[ModuleRecord], learned: &Learned) -> anyhow::Result<()> {
+        if learned.reached.is_empty() {
+            return Ok(());
+        }
+        let path = self.out.join(COVERAGE_FILE);
+        let failed = |error| anyhow::anyhow!("failed to {error}");
+        let mut kept = self.coverage.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = CoverageRecord::new(modules.to_vec());
+        let mut blocks = vec![BlockSet::new(); modules.len()];
+        for (module, block) in &learned.reached {
+            if let Some(own) = blocks.get_mut(usize::from(*module)) {
+                own.insert(*block);
+            }
+        }
+        record.set_api(name, &blocks);
+        // What an earlier run into the same folder reached stays, as its rules do.
+        let earlier = match kept.take() {
+            Some(earlier) => Some(earlier),
+            None if path.exists() => CoverageRecord::load(&path).ok(),
+            None => None,
+        };
+        if let Some(mut earlier) = earlier
+            && earlier.merge(&record).is_ok()
+        {
+            record = earlier;
+        }
+        record.save(&path).map_err(failed)?;
+        *kept = Some(record);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 use fissure_environment::Surroundings;
-use fissure_execute::{PoolOptions, SandboxOptions, ScriptOptions};
+use fissure_execute::{Arming, CoverageOptions, PoolOptions, SandboxOptions, ScriptOptions};
 use fissure_learn::{KnownCalls, LanguageModel, LearnError, LearnOptions, Many, Seeds, read_calls};
 
 use crate::command::fuzz::needs::interpreter_package;
@@ -95,6 +95,10 @@ pub(crate) struct LearnArgs {
     #[arg(long)]
     again: bool,
 
+    /// Note which blocks of the library's native code are run (Linux on x86-64); `fissure coverage DIR` shows them
+    #[arg(long)]
+    coverage: bool,
+
     /// Print one JSON object per API
     #[arg(long)]
     json: bool,
@@ -144,6 +148,9 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         },
         ..LearnOptions::default()
     };
+    if let Some(reason) = fissure_coverage::unavailable().filter(|_| args.coverage) {
+        return Err(usage(format!("--coverage: {reason}")));
+    }
     if args.workers == 0 {
         return Err(usage("--workers 0: at least one worker is needed"));
     }
@@ -195,6 +202,13 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
             timeout,
             extra_path: folders,
             imports: args.import.clone(),
+            coverage: match args.coverage {
+                true => Some(CoverageOptions {
+                    cache: crate::command::coverage::cache()?,
+                    arming: Arming::Once,
+                }),
+                false => None,
+            },
             ..PoolOptions::new(&python, package, scratch.path().join("pool"))
         },
         workers: args.workers,
@@ -211,6 +225,7 @@ pub(crate) fn run(args: LearnArgs) -> anyhow::Result<ExitCode> {
         out: &args.out,
         findings,
         table: Mutex::new(Table::open(&args.out)?),
+        coverage: Mutex::new(None),
         found: AtomicUsize::new(0),
         learned: AtomicUsize::new(0),
         failed: AtomicUsize::new(0),
