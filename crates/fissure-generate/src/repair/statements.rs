@@ -25,8 +25,16 @@ pub(super) enum Statement {
     Moderate(u8),
     /// A tensor or a list has entries.
     Filled(u8),
+    /// A tensor has so many dimensions.
+    Rank(u8, u8),
+    /// The elements of a tensor are floating-point numbers of the usual width.
+    Usual(u8),
     SameDtype(u8, u8),
     SameShape(u8, u8),
+    /// A size is this.
+    Is(Place, u8),
+    /// A size is even.
+    Even(Place),
     /// Two sizes are the same.
     Same(Place, Place),
     /// A whole number divides a size.
@@ -89,6 +97,10 @@ pub(super) fn statements(numbers: &[Option<u8>], input: &ConcreteInput) -> Vec<(
         }
     }
     for (place, size) in &sizes {
+        if !matches!(place.of, Of::Rank) {
+            found.extend((1..=4).map(|is| (Statement::Is(*place, is), *size == i128::from(is))));
+            found.push((Statement::Even(*place), size % 2 == 0));
+        }
         for (number, value) in known.iter().filter(|(number, _)| *number != place.argument) {
             let dimension = matches!(place.of, Of::First(_) | Of::Last(_));
             match value {
@@ -127,6 +139,15 @@ fn alone(number: u8, value: &Value, found: &mut Vec<(Statement, bool)>) {
                 value => tensor(value).map(|tensor| !tensor.shape.contains(&0)),
             };
             found.extend(filled.map(|filled| (Statement::Filled(number), filled)));
+            if let Some(tensor) = tensor(value) {
+                let rank = |rank: u8| {
+                    let has = tensor.shape.len() == usize::from(rank);
+                    (Statement::Rank(number, rank), has)
+                };
+                found.extend((0..=5).map(rank));
+                let usual = tensor.dtype == Dtype::Float32;
+                found.push((Statement::Usual(number), usual));
+            }
         }
     }
 }
@@ -248,6 +269,42 @@ pub(super) fn put(
                 fill(&mut argument_mut(input, at).value, random);
             }
         }
+        Statement::Rank(number, rank) => {
+            if let Some(at) = place(number)
+                && let Some(tensor) = tensor_mut(&mut argument_mut(input, at).value)
+                && tensor.shape.len() != usize::from(rank)
+            {
+                let mut shape = tensor.shape.clone();
+                while shape.len() > usize::from(rank) {
+                    shape.remove(0);
+                }
+                while shape.len() < usize::from(rank) {
+                    shape.insert(0, 1 + random.below(4));
+                }
+                *tensor = reshaped(tensor, tensor.dtype, shape);
+            }
+        }
+        Statement::Usual(number) => {
+            if let Some(at) = place(number)
+                && let Some(tensor) = tensor_mut(&mut argument_mut(input, at).value)
+                && tensor.dtype != Dtype::Float32
+            {
+                *tensor = reshaped(tensor, Dtype::Float32, tensor.shape.clone());
+            }
+        }
+        Statement::Is(of, size) => {
+            if let Some(at) = place(of.argument) {
+                set_size(&mut argument_mut(input, at).value, of.of, size.into());
+            }
+        }
+        Statement::Even(of) => {
+            if let Some(at) = place(of.argument) {
+                let value = &mut argument_mut(input, at).value;
+                if let Some(size) = size_at(value, of.of).filter(|size| size % 2 == 1) {
+                    set_size(value, of.of, size + 1);
+                }
+            }
+        }
         Statement::SameDtype(one, other) => {
             if let (Some(one), Some(other)) = (place(one), place(other))
                 && let Some(dtype) = tensor(&argument(input, one).value).map(|it| it.dtype)
@@ -353,11 +410,14 @@ fn agree(input: &mut ConcreteInput, numbers: &[Option<u8>], places: [Place; 2]) 
     let Some(size) = size_at(&argument(input, from).value, kept.of) else {
         return;
     };
-    let value = &mut argument_mut(input, to).value;
-    if size_at(value, set.of) == Some(size) {
+    set_size(&mut argument_mut(input, to).value, set.of, size);
+}
+
+fn set_size(value: &mut Value, of: Of, size: i128) {
+    if size_at(value, of).is_none_or(|known| known == size) {
         return;
     }
-    match (value, set.of) {
+    match (value, of) {
         (Value::Int(number), Of::Number) => *number = size,
         (Value::List(items) | Value::Tuple(items), Of::Length) => {
             if let Some(last) = items.last().cloned() {
