@@ -1,6 +1,6 @@
 //! The facade that the campaign drives: numbers in, inputs out, outcomes back.
 
-use fissure_model::{ConcreteInput, Intent, Mode, Role, Signature, Spec};
+use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec};
 use fissure_solve::{Checker, PlanError, Random, arrays_serve};
 
 use crate::alternative::Alternative;
@@ -11,7 +11,7 @@ use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
 use crate::repair::{Repairs, Wish};
 use crate::rules::RulesError;
-use crate::source::{Source, break_constraint, has_dtypes, plan, source, tensor_bytes};
+use crate::source::{Source, break_constraint, has_dtypes, plan, required, source, tensor_bytes};
 use crate::unspoken::Unspoken;
 use crate::unusual;
 
@@ -183,10 +183,7 @@ impl Generator {
                 let other = other.or_else(|| self.said_by_library(number, &mut random));
                 other.unwrap_or_else(|| {
                     let drawn = self.conform(number, &mut random);
-                    if let Some(repairs) = &mut self.repairs {
-                        repairs.remember(number, &drawn, 0);
-                    }
-                    drawn
+                    self.tied_or_as_drawn(number, drawn, &mut random)
                 })
             }
         };
@@ -354,6 +351,35 @@ impl Generator {
         input
     }
 
+    /// A drawn input, most often with what accepted ones have in common.
+    fn tied_or_as_drawn(
+        &mut self,
+        number: u64,
+        drawn: ConcreteInput,
+        random: &mut Random,
+    ) -> ConcreteInput {
+        let Some(repairs) = &self.repairs else {
+            return drawn;
+        };
+        let tied = repairs.tied(&drawn, random).filter(|tied| {
+            let fits = tensor_bytes(tied) <= self.options.max_tensor_bytes;
+            fits && has_dtypes(tied, self.options.dtypes.as_deref()) && self.allows(tied)
+        });
+        let Some(repairs) = &mut self.repairs else {
+            return drawn;
+        };
+        match tied {
+            Some(tied) => {
+                repairs.remember_tied(number, &tied);
+                tied
+            }
+            None => {
+                repairs.remember(number, &drawn, 0);
+                drawn
+            }
+        }
+    }
+
     /// An input drawn from what the library says, as long as the file or the rules are doubted.
     fn said_by_library(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
         let alternative = self.alternative.as_mut()?;
@@ -471,22 +497,4 @@ impl Generator {
             }
         }
     }
-}
-
-/// Parameters that the spec calls required, and the library too, where it says what it takes.
-fn required(spec: &Spec, signature: Option<&Signature>) -> Vec<String> {
-    if !spec.forms.is_empty() {
-        return Vec::new();
-    }
-    let known = signature.and_then(|signature| signature.params.as_ref());
-    let without_default = |name: &str| {
-        let Some(known) = known else { return true };
-        let mut same = known.iter().filter(|param| param.name == name);
-        same.any(|param| param.default.is_none() && !param.kind.starts_with("var_"))
-    };
-    let params = spec.params.iter();
-    params
-        .filter(|param| param.role == Role::Required && without_default(&param.name))
-        .map(|param| param.name.clone())
-        .collect()
 }

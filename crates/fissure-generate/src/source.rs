@@ -1,6 +1,6 @@
 //! What inputs are drawn from: a constraint file, rules, or both.
 
-use fissure_model::{ConcreteInput, Dtype, Intent, Mode, Signature, Spec, Value};
+use fissure_model::{ConcreteInput, Dtype, Intent, Mode, Role, Signature, Spec, Value};
 use fissure_solve::{Checker, PlanOptions, Random, Solver};
 
 use crate::construct::concrete_input;
@@ -156,4 +156,22 @@ pub(crate) fn tensor_bytes(input: &ConcreteInput) -> u64 {
         });
     }
     total
+}
+
+/// Parameters that the spec calls required, and the library too, where it says what it takes.
+pub(crate) fn required(spec: &Spec, signature: Option<&Signature>) -> Vec<String> {
+    if !spec.forms.is_empty() {
+        return Vec::new();
+    }
+    let known = signature.and_then(|signature| signature.params.as_ref());
+    let without_default = |name: &str| {
+        let Some(known) = known else { return true };
+        let mut same = known.iter().filter(|param| param.name == name);
+        same.any(|param| param.default.is_none() && !param.kind.starts_with("var_"))
+    };
+    let params = spec.params.iter();
+    params
+        .filter(|param| param.role == Role::Required && without_default(&param.name))
+        .map(|param| param.name.clone())
+        .collect()
 }

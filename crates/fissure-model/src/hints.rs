@@ -48,6 +48,20 @@ impl Kind {
     pub fn is_tensor(&self) -> bool {
         matches!(self, Kind::Tensor | Kind::SparseTensor)
     }
+
+    /// An object of the library or the language that lists of element types and structures have no word for.
+    pub fn is_object(&self) -> bool {
+        matches!(
+            self,
+            Kind::Device
+                | Kind::Layout
+                | Kind::MemoryFormat
+                | Kind::Generator
+                | Kind::Callable
+                | Kind::Module
+                | Kind::Ready(_)
+        )
+    }
 }
 
 /// Soft knowledge about one parameter. Empty fields mean that the documentation does not say.

@@ -153,7 +153,7 @@ fn repair_param(param: &mut Param, hints: &ParamHints, package: &str) {
             dtypes: vec![DtypeTerm::Family(DtypeFamily::Bool)],
             ..Constraint::default()
         };
-    } else if all(is_object) {
+    } else if all(Kind::is_object) {
         if kinds.iter().any(|kind| !objects(kind, package).is_empty()) {
             *constraint = Constraint::default();
         }
@@ -194,18 +194,6 @@ fn is_bool(term: &DtypeTerm) -> bool {
     matches!(
         term,
         DtypeTerm::Exact(Dtype::Bool) | DtypeTerm::Family(DtypeFamily::Bool)
-    )
-}
-
-fn is_object(kind: &Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Device
-            | Kind::Layout
-            | Kind::MemoryFormat
-            | Kind::Generator
-            | Kind::Callable
-            | Kind::Module
     )
 }
 

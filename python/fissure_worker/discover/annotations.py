@@ -331,9 +331,13 @@ def place_of(found):
 
 def class_types(found):
     """An instance of some class: the class, for whoever can construct one."""
-    if hasattr(found, "_fields") and issubclass(found, tuple):
-        return [of("tuple", length=len(found._fields))]
     path = place_of(found)
+    if hasattr(found, "_fields") and issubclass(found, tuple):
+        # Its fields may be asked for by name, which a plain tuple has not.
+        return [of("object", instance=path), of("tuple", length=len(found._fields))]
+    if getattr(found, "_is_protocol", False):
+        # Whatever behaves so; no object is of that class alone.
+        return [of("callable" if "__call__" in vars(found) else "any")]
     members = getattr(found, "__members__", None)
     if isinstance(members, dict) and members:
         # An enumeration of pybind11, which is none of Python's.

@@ -367,14 +367,16 @@ def complete(params):
 
 def add_objects(param, known):
     """Ready objects for what wants one: by its class, else by its name."""
-    for one in param["types"]:
-        path = one.get("instance")
-        if path is None or one["sort"] not in ("object", "module"):
-            continue
-        if path not in known:
-            known[path] = instances.recipes_of(path)
-        if known[path]:
-            one["values"] = known[path]
+    for outer in param["types"]:
+        for one in [outer, outer.get("of")]:
+            path = one.get("instance") if one else None
+            if path is None or one["sort"] not in ("object", "module"):
+                continue
+            if path not in known:
+                known[path] = instances.recipes_of(path)
+            if known[path]:
+                one["values"] = known[path]
+    param["types"] = [one for one in param["types"] if not cannot_be_made(one)] or [of("any")]
     if any(one.get("values") for one in param["types"]):
         return
     values = instances.named(param["name"])
@@ -384,6 +386,12 @@ def add_objects(param, known):
             one for one in param["types"] if one["sort"] in ("none", "tensor")
         ]
         param["evidence"].append(evidence("name", param["name"]))
+
+
+def cannot_be_made(one):
+    """An object of a class that no call was found to make."""
+    inner = one.get("of") or one
+    return inner["sort"] == "object" and not inner.get("values") and not inner.get("choices")
 
 
 def narrow(one):

@@ -9,7 +9,7 @@ import inspect
 import sys
 
 from fissure_worker.build import resolve
-from fissure_worker.discover import names, signatures
+from fissure_worker.discover import names, records, signatures
 from fissure_worker.discover.recipes import NotPlain, path_of
 
 DEPTH = 3
@@ -134,13 +134,32 @@ def of_class(wanted, depth):
             return list(known)
     if depth > DEPTH:
         return []
+    if records.is_typed_dict(wanted):
+        return records.typed_dicts(wanted, value_of, depth)
     candidates = [wanted] if not inspect.isabstract(wanted) else []
     candidates += subclasses(wanted)[:SUBCLASSES]
     for candidate in candidates:
         made = constructed(candidate, depth)
         if made is not None:
-            return [made]
+            return [made] + (other_records(candidate, made) if depth == 0 else [])
     return []
+
+
+def other_records(candidate, made):
+    """Objects of a class that only holds fields, with other values in them, tried."""
+    found = []
+    if not records.is_record(candidate):
+        return found
+    params = signatures.from_python(candidate) or []
+    for one in records.variants(made, params):
+        try:
+            realise(one)
+        except Exception:
+            continue
+        found.append(one)
+    # Spread over all fields.
+    step = max(1, len(found) // records.MOST)
+    return found[::step][: records.MOST]
 
 
 def subclasses(wanted):

@@ -178,6 +178,8 @@ def refined(name, types):
         return [shape_of(one) for one in types]
     if is_index(name):
         types = [as_index(one) for one in types]
+    if suggested == [UNIT]:
+        return [UNIT if one == FLOAT else one for one in types]
     least = suggested[0].get("min") if suggested and suggested[0]["sort"] == "int" else None
     if least is None:
         return types

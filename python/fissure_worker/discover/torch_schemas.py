@@ -335,4 +335,7 @@ def operator_packet(target):
     if kind == "OpOverload":
         schema = target._schema
         return schema.name, schema.overload_name
+    if kind == "CustomOpDef":
+        # What `torch.library.custom_op` makes of a function.
+        return getattr(target, "_qualname", None), None
     return None, None

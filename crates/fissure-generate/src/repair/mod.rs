@@ -7,10 +7,12 @@
 
 mod alike;
 mod apply;
+mod bonds;
 mod elements;
 mod explore;
 mod moves;
 mod stages;
+mod statements;
 mod vary;
 mod wish;
 mod words;
@@ -21,6 +23,7 @@ use fissure_model::{ConcreteInput, Example, Intent, Value};
 use fissure_solve::Random;
 
 pub(crate) use apply::formed;
+use bonds::Bonds;
 pub(crate) use elements::reshaped;
 use moves::{Change, Moves};
 use stages::Stages;
@@ -69,6 +72,8 @@ pub(crate) struct Repairs {
     waiting: VecDeque<Waiting>,
     /// Which changes of accepted inputs are accepted.
     moves: Moves,
+    /// What belongs together in accepted inputs.
+    bonds: Bonds,
     /// Rejected inputs by reason, as long as nothing is accepted.
     stages: Stages,
     /// Examples that wait to be tried.
@@ -92,6 +97,8 @@ struct Waiting {
     depth: u8,
     /// How it differs from an accepted one.
     changes: Vec<Change>,
+    /// What is known to belong together was put into it.
+    tied: bool,
 }
 
 #[derive(Default)]
@@ -147,6 +154,7 @@ impl Repairs {
             next_elite: 0,
             waiting: VecDeque::new(),
             moves: Moves::default(),
+            bonds: Bonds::default(),
             stages: Stages::default(),
             examples: twice(examples),
             tried: 0.0,
@@ -288,7 +296,21 @@ impl Repairs {
             input: input.clone(),
             depth,
             changes,
+            tied: false,
         });
+    }
+
+    /// A drawn input with all that is known to belong together, if it is the turn of one.
+    pub(crate) fn tied(&self, input: &ConcreteInput, random: &mut Random) -> Option<ConcreteInput> {
+        self.bonds.tied(input, random)
+    }
+
+    /// The same as [`Repairs::remember`], of an input that [`Repairs::tied`] made.
+    pub(crate) fn remember_tied(&mut self, number: u64, input: &ConcreteInput) {
+        self.remember(number, input, 0);
+        if let Some(last) = self.waiting.back_mut() {
+            last.tied = true;
+        }
     }
 
     /// The outcome of this input, the last one made, will not be learned from.
@@ -306,9 +328,12 @@ impl Repairs {
                 input,
                 depth,
                 changes,
+                tied,
                 ..
             } = waiting;
+            self.bonds.learn(&input, accepted);
             if depth == 0 {
+                self.bonds.judge(tied, accepted);
                 self.tried += 1.0;
                 self.accepted += f64::from(u8::from(accepted));
             } else if changes.is_empty() {

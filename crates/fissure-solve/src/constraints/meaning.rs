@@ -112,24 +112,11 @@ pub(crate) fn object_kinds(hints: &ParamHints, lists: bool) -> impl Iterator<Ite
     hints.kinds.iter().filter(move |kind| match kind {
         Kind::List(Some(inner)) | Kind::Tuple(Some(inner)) | Kind::Sequence(Some(inner)) => {
             lists
-                && (is_object(inner)
+                && (inner.is_object()
                     || matches!(**inner, Kind::Dtype | Kind::Sequence(_) | Kind::List(_)))
         }
-        kind => is_object(kind),
+        kind => kind.is_object(),
     })
-}
-
-fn is_object(kind: &Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Device
-            | Kind::Layout
-            | Kind::MemoryFormat
-            | Kind::Generator
-            | Kind::Callable
-            | Kind::Module
-            | Kind::Ready(_)
-    )
 }
 
 /// Does a list of the given kind fit one of the listed structures?

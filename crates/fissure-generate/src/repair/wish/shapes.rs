@@ -18,7 +18,7 @@ pattern!(
 // "must be a matrix with 2 columns", "must have 3 channels".
 pattern!(
     LAST,
-    r"(?i)\b(\d+) (?:columns?|channels?)\b|\b(?:last|inner(?:most)?|trailing|final) dim(?:ension)?(?: size)?(?: of \w+)? (?:must|should|to)(?: be| have size)?(?: equal to)? (\d+)"
+    r"(?i)\b(\d+) (?:columns?|channels?)\b|\b(?:last|inner(?:most)?|trailing|final) (?:dim(?:ension)?|axis)(?: size)?(?: of \w+)?(?: (?:must|should|to|has to|needs to|of|is))?(?: be| have)?(?: of)?(?: size| length)?(?: equal to| exactly)?:? ?(\d+)"
 );
 pattern!(UNPACKED, r"values to unpack \(expected (?:at least )?(\d)");
 
