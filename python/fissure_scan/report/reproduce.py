@@ -101,6 +101,7 @@ def script(program, found, folder):
         "SOURCES = %r"
         % (sorted(operations.sources("literal", "constant", "draw", "integers") - {"from_numpy"}),),
         "NUMPY_SOURCES = %r" % (operations.numpy_sources("numpy"),),
+        "NUMPY_COPIES = %r" % (operations.numpy_copies(),),
         "NUMPY_RANDOM = %r" % (operations.numpy_sources("numpy.random"),),
         "NUMPY_PICKS = %r" % (operations.picks(),),
         "DATA_MODULES = %r" % (operations.TABLE.data_modules,),
