@@ -92,6 +92,7 @@ def script(program, found, folder):
         "ARGUMENTS = %r" % (list(program.arguments),),
         "SITE_LINE = %d" % failure.site.line,
         "SITE_FILE = %r" % os.path.basename(failure.site.file),
+        "SITE_FUNCTION = %r" % failure.site.function,
         "ORACLE = %r" % failure.oracle,
         "LIBRARY = %r" % failure.library,
         "RAISES = %r" % failure.raises,

@@ -146,6 +146,7 @@ class Session:
             # A module of the program brought the library in; only now can it be watched.
             self.baseline = self._own_run()
         trace = self.baseline
+        self.program.settings.given = trace.given
         self.channel.emit(
             "own_run",
             seconds=trace.seconds,
