@@ -1,4 +1,4 @@
-"""Two views of the same items must find each other by inner products."""
+"""Two views of the same items must find each other by inner products in half precision."""
 
 import torch
 from torch.nn import functional as F
@@ -7,9 +7,9 @@ torch.manual_seed(8)
 
 
 def matching_loss(left, right, temperature=0.5):
-    similarity = left @ right.t()  # unstable
+    similarity = left.half() @ right.half().t()  # unstable
     labels = torch.arange(left.shape[0])
-    return F.cross_entropy(similarity / temperature, labels)
+    return F.cross_entropy(similarity.float() / temperature, labels)
 
 
 def main():

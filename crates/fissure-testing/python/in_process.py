@@ -44,7 +44,7 @@ def session(events, file, registry, save_inputs=True, **more):
         "root": folder,
         "directory": folder,
         "regions": False,
-        "timeout": 60.0,
+        "timeout": 180.0,
         "own_run_timeout": 60.0,
         "level": 4,
         "inputs": {},

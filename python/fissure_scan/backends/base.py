@@ -71,6 +71,10 @@ class Backend:
         """(label, distance, input key -> gradient) of each soft assertion of the node."""
         raise NotImplementedError
 
+    def vjp(self, node, cotangents):
+        """(operand, cotangent) pairs of one operation; none where the library has no derivatives."""
+        return []
+
     # The same for all, unless a library knows better ---------------------------------------------
 
     def is_float(self, value):

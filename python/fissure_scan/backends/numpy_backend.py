@@ -86,6 +86,26 @@ def _stacked(values):
     return np.stack([_stacked(item) if type(item) in (list, tuple) else item for item in values])
 
 
+def copied(monitor, source, result, frame):
+    """What `np.array` or `np.asarray` made of a watched array: the array itself where nothing was copied, else an
+    operation on it, so that what it was made of stays the input."""
+    if result.dtype == source.dtype and result.shape == source.shape and _same(source, result):
+        return source
+    name, function = ("copy", np.ndarray.copy)
+    if result.dtype != source.dtype:
+        name, function = "cast", np.ndarray.astype
+    arguments = (source,) if name == "copy" else (source, result.dtype)
+    made = traced(ordinary_asarray(result))
+    return monitor.operation(BACKEND, name, function, arguments, {}, False, frame, lambda: made)
+
+
+def _same(one, two):
+    return (
+        one.__array_interface__["data"] == two.__array_interface__["data"]
+        and one.strides == two.strides
+    )
+
+
 def counted(value):
     """As `traced`, for sums of whole numbers too: what a program divides by."""
     if isinstance(value, np.integer):

@@ -37,6 +37,7 @@ class Found:
         self.reason = None
         self.elapsed = None
         self.variation = None  # a changed number or size, see changes.py
+        self.heaviest = 0.0  # times their own values that weights have
         self.level, self.ratio, self.largest = self._level(level)
         self.severity = self._severity()
 
@@ -57,6 +58,7 @@ class Found:
                 continue
             if variable.kind == "weight":
                 level = max(level, 3)
+                self.heaviest = max(self.heaviest, top / variable.scale)
             elif value.size and (float(value.min()) < low or float(value.max()) > high):
                 level = max(level, 2)
         if self.space.made_up():
@@ -87,9 +89,11 @@ class Found:
         if self.level <= 1 or (self.level == 4 and self.ratio <= 1.0):
             return "critical"
         if self.ratio <= 1e4:
-            # Weights that training makes so much larger are rare; a gradient that is gone needs no more than that.
-            heavy = self.level == 3 and self.ratio > GROWN and self.oracle != "gradient_nonfinite"
-            return "medium" if heavy else "high"
+            if self.level == 3 and self.heaviest > GROWN and self.oracle != "gradient_nonfinite":
+                # Training hardly makes weights so much larger; a gradient that is gone needs no more than that.
+                self.reason = "only with weights of %.0f times their own values" % self.heaviest
+                return "theoretical"
+            return "high"
         limit = max(
             [self.space.by_key[key].limit for key in self.overrides] or [MAXIMUM["float32"]]
         )
@@ -176,10 +180,9 @@ class Found:
                 self.oracle == "nonfinite"
                 and self.severity == "medium"
                 and self.ratio > EXTREME
-                and not runner.trains
                 and not _under_a_root(trace, self.failure.index)
             ):
-                # Training can take weights there, and lengths have a form that does not overflow.
+                # No data are there, and squares of correct code overflow too; only lengths have a form that does not.
                 self.severity = "theoretical"
                 self.reason = "only with values of about %.0e" % self.largest
         elif self.oracle == "gradient_nonfinite" and self.severity == "medium":

@@ -11,7 +11,7 @@ import numpy as np
 from ..backends import library as backends
 from ..judge import consequence, numpy_precision, precision, shadows
 from ..judge.array_shadow import ArrayShadow
-from ..search.runner import Budget
+from ..search.runner import Effort
 from ..watch.monitor import Policy
 from ..judge.numpy_shadow import NumpyShadow
 
@@ -85,7 +85,7 @@ class FixCheck:
             return self._samples
         self._samples = []
         generator = np.random.Generator(np.random.PCG64(1))
-        budget = Budget(ORDINARY_SECONDS)
+        budget = Effort(ORDINARY_SECONDS)
         variables = [v for v in self.inputs if v.own.size]
         for number in range(ORDINARY_INPUTS if variables else 0):
             scale = SCALES[number % len(SCALES)]
@@ -165,7 +165,7 @@ class FixCheck:
 
     def _worse(self, ordinary):
         """Where the unchanged program is right the changed one has to be."""
-        budget, self.compared = Budget(2.0 * ORDINARY_SECONDS), 0
+        budget, self.compared = Effort(2.0 * ORDINARY_SECONDS), 0
         for overrides, right in ordinary:
             if budget.over():
                 break

@@ -92,6 +92,7 @@ def script(program, found, folder):
         "ARGUMENTS = %r" % (list(program.arguments),),
         "SITE_LINE = %d" % failure.site.line,
         "SITE_FILE = %r" % os.path.basename(failure.site.file),
+        "SITE_FUNCTION = %r" % failure.site.function,
         "ORACLE = %r" % failure.oracle,
         "LIBRARY = %r" % failure.library,
         "RAISES = %r" % failure.raises,
@@ -101,6 +102,7 @@ def script(program, found, folder):
         "SOURCES = %r"
         % (sorted(operations.sources("literal", "constant", "draw", "integers") - {"from_numpy"}),),
         "NUMPY_SOURCES = %r" % (operations.numpy_sources("numpy"),),
+        "NUMPY_COPIES = %r" % (operations.numpy_copies(),),
         "NUMPY_RANDOM = %r" % (operations.numpy_sources("numpy.random"),),
         "NUMPY_PICKS = %r" % (operations.picks(),),
         "DATA_MODULES = %r" % (operations.TABLE.data_modules,),

@@ -29,8 +29,8 @@ SHOWN, NOT_SHOWN = 1, 0
 _BROKEN = 70
 
 
-def shows(script, seconds, forkable):
-    """True, False, or None when that could not be seen: no time, or the script itself broke."""
+def shows(script, seconds, forkable, most=60.0):
+    """True, False, or None when that could not be seen: no time (`most` seconds), or the script itself broke."""
     if forkable and hasattr(os, "fork") and _in_fork(script, seconds) == SHOWN:
         return True
     try:
@@ -44,7 +44,7 @@ def shows(script, seconds, forkable):
     except OSError:
         return None
     try:
-        return {SHOWN: True, NOT_SHOWN: False}.get(run.wait(seconds + 20.0))
+        return {SHOWN: True, NOT_SHOWN: False}.get(run.wait(min(seconds + 20.0, most)))
     except subprocess.TimeoutExpired:
         return None
     finally:

@@ -36,6 +36,7 @@ _DISTRIBUTION = re.compile(
     r"|\(discrete\)) distributions?\b(?! of)",
     re.I,
 )
+_BASE = re.compile(r"\bbase of (?:the |a )?logarithms?\b|\blogarithm(?:ic)? base\b", re.I)
 _CHOICES = re.compile(r"\{\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\}")
 _DTYPES = (
     ("bfloat16", "bfloat16"),
@@ -243,6 +244,8 @@ def _range(facts, text, lower):
         facts.low, facts.high = 0.0, 1.0
     elif re.search(r"\bnon-?negative\b|\bnot negative\b|\bhistograms?\b", lower):
         facts.low = 0.0
+    elif _BASE.search(text):
+        facts.low, facts.open_low = 1.0, True
     elif re.search(r"\b(strictly )?positive\b", lower):
         facts.low, facts.open_low = 0.0, True
     match = _AT_LEAST.search(text)

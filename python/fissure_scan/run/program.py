@@ -38,6 +38,7 @@ class Settings:
         self.honour_no_grad = False
         self.infos = {}  # inputs as the own run made them
         self.resize = None  # a Resize, or None
+        self.given = None  # place of a call -> was what it gave finite in the own run?
         self.tf1 = False  # `import tensorflow` means version 1
 
 

@@ -119,9 +119,22 @@ class Scratch:
         self._make(self._inside(text))
         return None
 
+    def _held_open(self, path, keywords):
+        """The whole path of a name inside a folder that is held open (`dir_fd`), as `shutil.rmtree`
+        removes things; else the path as it is."""
+        folder = keywords.get("dir_fd")
+        if folder is None:
+            return path
+        try:
+            return os.path.join(os.readlink("/proc/self/fd/%d" % folder), os.fsdecode(path))
+        except (OSError, TypeError):
+            return path
+
     def remove(self, path, *arguments, **keywords):
-        if self._path(path) is None:
+        whole = self._held_open(path, keywords)
+        if self._path(whole) is None:
             return self._remove(path, *arguments, **keywords)
+        path = whole
         copy = self.reading(path)
         if copy is not path:
             return self._remove(copy)
@@ -176,7 +189,7 @@ class Scratch:
         """Folders are removed only where they are the program's own temporary ones."""
 
         def remove(path, *arguments, **keywords):
-            if self._path(path) is None:
+            if self._path(self._held_open(path, keywords)) is None:
                 return original(path, *arguments, **keywords)
             return None
 

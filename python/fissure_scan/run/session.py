@@ -28,6 +28,8 @@ from ..search.space import Space
 LARGEST_INPUT = 20000000
 # Seconds for seeing whether the scripts of findings show them.
 SCRIPTS_SECONDS = 30.0
+# Of the time of a scan, what the search leaves for them.
+REPORT_SECONDS, REPORT_SHARE = 8.0, 0.15
 
 
 def elements(shape):
@@ -144,6 +146,7 @@ class Session:
             # A module of the program brought the library in; only now can it be watched.
             self.baseline = self._own_run()
         trace = self.baseline
+        self.program.settings.given = trace.given
         self.channel.emit(
             "own_run",
             seconds=trace.seconds,
@@ -341,7 +344,9 @@ class Session:
             (weights if info.kind == "weight" else inputs).append(variable)
         if self.plan.get("weights"):
             inputs, weights = inputs + weights, []
-        left = max(1.0, self.ends - time.monotonic())
+        # Scripts of findings and fixes are run in the same time.
+        kept = min(REPORT_SECONDS, REPORT_SHARE * self.plan["timeout"])
+        left = max(1.0, self.ends - kept - time.monotonic())
         options = {
             "timeout": left,
             "exhaustive": bool(self.plan.get("strict")),
@@ -440,15 +445,17 @@ class Session:
     def _shown(self, found, script):
         """Whether the finding's script shows it; what it does not show is only a note."""
         limit = min(SCRIPTS_SECONDS, 0.5 * self.plan["timeout"])
-        if found.severity == "theoretical" or self.checking > limit:
-            return None
         began = time.monotonic()
+        late = self.checking > 0.0 and began > self.ends
+        if found.severity == "theoretical" or self.checking > limit or late:
+            return None
         # A program without an end shows it in its first steps, or not at all.
         endless = self.baseline.stopped == "time"
         seconds = 5.0 + 4.0 * (
             min(1.0, self.baseline.seconds) if endless else self.baseline.seconds
         )
-        shown = verify.shows(script, seconds, unforkable() is None)
+        most = max(3.0, self.ends - began)
+        shown = verify.shows(script, min(seconds, most), unforkable() is None, most)
         self.checking += time.monotonic() - began
         if shown is False:
             found.severity = "theoretical"

@@ -183,6 +183,8 @@ def _together(variables):
             "weights and inputs times %g" % factor,
             dict((v.key, v.clip(v.own * factor, 2)) for v in variables),
         )
+    # A network that says nothing yet, about data that say nothing.
+    yield "weights and inputs zero", dict((v.key, v.clip(0.0 * v.own, 2)) for v in variables)
 
 
 def _step(variable, gradient, step, signed, level):

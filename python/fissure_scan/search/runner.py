@@ -4,17 +4,26 @@ import time
 
 
 class Budget:
-    """Time of the search. Processor time counts, so that a busy machine finds the same things as
-    an idle one; a program that waits instead of computing is ended by three times as much time on
-    the clock."""
+    """Seconds on the clock: the command promises when it ends."""
 
     def __init__(self, seconds):
         self.started = time.perf_counter()
         self.seconds = seconds
-        self._processor = time.process_time()
 
     def over(self):
         return self.left() <= 0.0
+
+    def left(self):
+        return max(0.0, self.seconds - (time.perf_counter() - self.started))
+
+
+class Effort(Budget):
+    """Seconds of processor time, so that a busy machine does as much as an idle one; no more than three times as many
+    on the clock."""
+
+    def __init__(self, seconds):
+        Budget.__init__(self, seconds)
+        self._processor = time.process_time()
 
     def left(self):
         used = time.process_time() - self._processor

@@ -31,7 +31,6 @@ _SKIPPED = (
     "groups",
     "level",
     "degree",
-    "base",
 )
 # Where a schedule stands or changes: a caller counts from 0.
 _COUNTS = (

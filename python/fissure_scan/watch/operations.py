@@ -125,6 +125,11 @@ def numpy_sources(module):
     return sorted(name for name, row in TABLE.rows.items() if row.get("numpy") == module)
 
 
+def numpy_copies():
+    """Those that make an array of what they are given, and a copy of an array."""
+    return [name for name in numpy_sources("numpy") if source(name) == "literal"]
+
+
 def picks():
     """The functions of `numpy.random` that pick from an array: what they give is made of it."""
     return TABLE.with_property("picks")

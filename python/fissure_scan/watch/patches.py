@@ -135,7 +135,7 @@ def _numpy(patches, monitor):
                 original, *numpy_backend.plain(arguments), **numpy_backend.plain(keywords)
             )
             if (
-                name in ("array", "asarray")
+                operations.source(name) == "literal"
                 and arguments
                 and monitor.active
                 and numpy_backend.holds_traced(arguments[0])
@@ -159,17 +159,11 @@ def _numpy(patches, monitor):
         if frame is None or not direct:
             return result
         if (
-            name in ("array", "asarray")
+            operations.source(name) == "literal"
             and arguments
             and getattr(arguments[0], "fissure_traced", False)
         ):
-            # A copy of something known: what it is made of stays the input.
-            copied = numpy_backend.traced(numpy_backend.ordinary_asarray(result))
-            if arguments[0].dtype.kind == "f" and copied.dtype.kind in "iu":
-                numpy_backend.converted(arguments[0], copied)
-            monitor.derived.add(id(copied))
-            monitor.trace.keep.append(copied)
-            return copied
+            return numpy_backend.copied(monitor, arguments[0], result, frame)
         value = numpy_backend.traced(numpy_backend.ordinary_asarray(result))
         return monitor.created(numpy_backend.BACKEND, name, arguments, keywords, value, frame)
 

@@ -175,6 +175,7 @@ class Trace:
         self.stopped = None  # why the run ended before the program did
         self.error = None  # (class, message, file, line) of an exception
         self.exit_code = None
+        self.given = {}  # place of a call -> was what a library gave there finite?
         self.warned = []  # what the user's own code warned of
         self.starved = False  # stopped by the clock, while other processes had the cores
         self.place = None  # (file, line, function) of the user's code when time was over

@@ -56,6 +56,9 @@ pub enum ScanError {
     Prepare(std::io::Error),
 }
 
+/// Fixes are begun as long as the command may take, and so much longer for those of the last finding.
+const LAST_FIX: Duration = Duration::from_secs(4);
+
 /// What the caller may show while the scan runs.
 #[derive(Debug)]
 pub enum Progress<'a> {
@@ -98,8 +101,7 @@ pub fn scan(
     progress(Progress::Protected(runtime.protections(options)));
     let patience = options.timeout + options.own_run_timeout + Duration::from_secs(60);
     let mut searched = false;
-    // Fixes are checked as long as the command may take, and a little for the last one.
-    let deadline = std::time::Instant::now() + options.timeout + Duration::from_secs(10);
+    let deadline = std::time::Instant::now() + options.timeout + LAST_FIX;
     let mut sources = proposals::Sources::new(&analysed, &registry);
     let mut checked = 0;
     let ended = loop {
