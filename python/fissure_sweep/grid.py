@@ -288,7 +288,7 @@ def against_wide(grid, reference):
     allowed = COMPLEX_ALLOWED if grid.dtype in PARTS else profile.ALLOWED[part]
     with numpy.errstate(all="ignore"):
         size = abs(reference)
-        beyond = ~(size <= profile.NEARLY * largest)
+        beyond = ~(size <= profile.NEARLY[part] * largest)
         first, second = classes(grid.y), classes(reference)
         same = (first == second) | (beyond & (second != 2) & (first != 2))
         tiny = numpy.zeros(len(grid.y), bool)

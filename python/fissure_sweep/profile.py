@@ -15,8 +15,13 @@ CONDITION = 8.0
 #: Share of the elements where a function is steep that shows what it loses, and how many there must be.
 USUAL = 0.95
 FEW = 64
-#: Results this close to the largest number may overflow.
-NEARLY = 1.0 - 1e-3
+#: Results this close to the largest number may overflow: a thousandth, or as far as an element may be off.
+NEARLY = {
+    dtype: 1.0 - max(1e-3, allowed * 2.0 ** -numbers.FORMATS[dtype][0])
+    for dtype, allowed in ALLOWED.items()
+}
+#: Arguments this many times above the smallest normal number still lose digits where a step of a formula halves them.
+HALVED = 4.0
 #: What a script compares with, by kind of finding; a wider type without an entry.
 OTHERS = {
     "vector and strided code disagree": "strided",
@@ -188,8 +193,16 @@ def against_reference(sweep):
         both = numpy.isfinite(y) & numpy.isfinite(r) & (abs(r) <= largest)
         error = numpy.where(both, abs(y - r) / sweep.unit, 0.0)
         # A number in place of an infinity, a NaN in place of a number, and the other way round.
-        overflown = numpy.isinf(y) & (abs(r) > NEARLY * largest) & (numpy.sign(y) == numpy.sign(r))
-        saturated = numpy.isfinite(y) & (abs(r) > NEARLY * largest) & (abs(y) > NEARLY * largest)
+        overflown = (
+            numpy.isinf(y)
+            & (abs(r) > NEARLY[sweep.dtype] * largest)
+            & (numpy.sign(y) == numpy.sign(r))
+        )
+        saturated = (
+            numpy.isfinite(y)
+            & (abs(r) > NEARLY[sweep.dtype] * largest)
+            & (abs(y) > NEARLY[sweep.dtype] * largest)
+        )
         same = (numpy.isnan(y) & numpy.isnan(r)) | both | overflown | saturated
         # An argument below the normal numbers may be taken for zero.
         same |= abs(x) < smallest
@@ -203,7 +216,11 @@ def against_reference(sweep):
                 same |= (
                     doubtful
                     & (numpy.isnan(near) == numpy.isnan(y))
-                    & (numpy.isinf(near) | (abs(near) > NEARLY * largest) | (numpy.isfinite(y)))
+                    & (
+                        numpy.isinf(near)
+                        | (abs(near) > NEARLY[sweep.dtype] * largest)
+                        | (numpy.isfinite(y))
+                    )
                 )
         far = both & (error > ALLOWED[sweep.dtype])
         far &= numpy.maximum(abs(r), abs(y)) >= low
@@ -253,7 +270,9 @@ def differ(first, second, unit, dtype):
         )
         # One of them overflows where the other is next to the largest number.
         least = numpy.minimum(abs(first), abs(second))
-        edge = (least > NEARLY * numbers.LARGEST[dtype]) & (numpy.sign(first) == numpy.sign(second))
+        edge = (least > NEARLY[dtype] * numbers.LARGEST[dtype]) & (
+            numpy.sign(first) == numpy.sign(second)
+        )
         kinds &= ~edge
         both = numpy.isfinite(first) & numpy.isfinite(second)
         far = (abs(first - second) > ALLOWED[dtype] * unit) & (
@@ -373,7 +392,10 @@ def one_side(x, groups):
 def intervals(sweep, wrong, kind, expected, weight=None):
     """Findings: each an interval of neighbouring wrong elements, with its worst one."""
     # Processors may be told to take what is below the normal numbers for zero, and libraries do that.
-    normal = (abs(sweep.x) >= 2.0 ** numbers.FORMATS[sweep.dtype][1]) | (sweep.x == 0.0)
+    smallest = 2.0 ** numbers.FORMATS[sweep.dtype][1]
+    # Half precision has no numbers to spare, and is computed in a wider type.
+    smallest *= 1.0 if sweep.dtype == "float16" else HALVED
+    normal = (abs(sweep.x) >= smallest) | (sweep.x == 0.0)
     places = numpy.flatnonzero(wrong & normal)
     if not len(places):
         return []

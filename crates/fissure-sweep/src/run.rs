@@ -18,6 +18,8 @@ use crate::report::{Crash, Profile, Report, Skipped};
 const PACKAGE: &str = "fissure_sweep";
 /// For a process that has closed its output to end.
 const LAST_WORD: Duration = Duration::from_secs(10);
+/// For the library to be imported, where one function has less.
+const STARTING: Duration = Duration::from_secs(180);
 /// Lines that wait to be looked at; who says more waits, as at a full pipe.
 const WAITING: usize = 256;
 
@@ -258,10 +260,14 @@ pub(crate) fn conversation(
         fissure_execute::unpack_package(package, folder.path())?;
     }
     let (mut child, lines) = start(options, folder.path(), task)?;
+    let mut patience = options.timeout.max(STARTING);
     loop {
-        match lines.recv_timeout(options.timeout) {
+        match lines.recv_timeout(patience) {
             Ok(line) => match serde_json::from_str::<Told>(&line) {
-                Ok(Told::Began { version }) => *version_told = version,
+                Ok(Told::Began { version }) => {
+                    *version_told = version;
+                    patience = options.timeout;
+                }
                 Ok(Told::Begins {
                     function,
                     dtype,

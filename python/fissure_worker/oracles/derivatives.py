@@ -98,6 +98,8 @@ def of_torch(call):
     places = gradient.differentiable(call)
     if not places or call.random or call.mutates or writes_twice(call, call.used):
         return
+    if gradient.of_one_triangle(call):
+        return
     for place in places[:PLACES]:
         # A call without a derivative in `float64` (a cast to another type, for instance) has no other one either.
         found = gradient.derivatives(call, place, 0)
@@ -313,7 +315,9 @@ def jax_source(call, chosen, others, neighbour, ending):
         "    {build}",
     ]
     for other, wide in others:
-        lines.append("    " + other.assignment(arguments, "%s.astype(%r)" % (other.expression, wide)))
+        lines.append(
+            "    " + other.assignment(arguments, "%s.astype(%r)" % (other.expression, wide))
+        )
     lines.append("    " + place.assignment(arguments, "tensor"))
     lines += [
         "    leaves = jax.tree_util.tree_leaves({traced})",
@@ -445,13 +449,17 @@ JAX = (
     (
         "vmap",
         ["batch = jax.numpy.stack([start, start * 0.5, start + direction])"]
-        + mapped_lines("[plain(it)[0] for it in batch]", "jax.vmap(lambda it: plain(it)[0])(batch)"),
+        + mapped_lines(
+            "[plain(it)[0] for it in batch]", "jax.vmap(lambda it: plain(it)[0])(batch)"
+        ),
         False,
     ),
     (
         "vmap of grad",
         ["batch = jax.numpy.stack([start, start * 0.5, start + direction])"]
-        + mapped_lines("[jax.grad(function)(it) for it in batch]", "jax.vmap(jax.grad(function))(batch)"),
+        + mapped_lines(
+            "[jax.grad(function)(it) for it in batch]", "jax.vmap(jax.grad(function))(batch)"
+        ),
         False,
     ),
 )

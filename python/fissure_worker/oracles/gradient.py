@@ -72,13 +72,18 @@ def check(call):
         return
     if any(word in (call.target.__doc__ or "").lower() for word in NO_GRADIENT + OPEN):
         return
-    if any(call.used.keywords.get(word) for word in ("hermitian", "symmetric")):
+    if of_one_triangle(call):
         return
     places = differentiable(call)
     if not places or call.random or call.mutates or writes_twice(call, call.used):
         return
     for place in places:
         yield from one_argument(call, place)
+
+
+def of_one_triangle(call):
+    """Is the argument a matrix of which one half is read, and the other is taken to be the same?"""
+    return any(call.used.keywords.get(word) for word in ("hermitian", "symmetric"))
 
 
 def differentiable(call):

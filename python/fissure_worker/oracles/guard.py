@@ -35,7 +35,6 @@ from fissure_worker.oracles import compare, forms
 from fissure_worker.oracles.call import Report
 
 PRICE = 3
-ONLY = ("torch", "numpy")
 #: Bytes of one tensor; larger ones are left alone.
 LARGEST = 1 << 22
 
@@ -85,7 +84,7 @@ def check(call):
     if not places or share_memory([it for _, it in call.tensors(arguments)]):
         return
     make = TORCH if compare.is_torch(places[0][1]) else NUMPY
-    lines, guarded = helper(make, call.library)
+    lines, guarded = helper(make)
     for name, at_end in (
         ("a forbidden page behind the elements", True),
         ("a forbidden page before them", False),
@@ -105,10 +104,13 @@ def check(call):
 
 
 @functools.lru_cache(maxsize=None)
-def helper(make, library):
+def helper(make):
     """The lines of a check source that define `guarded`, and that function."""
     lines = [line % make if "%s" in line else line for line in SOURCE]
-    scope = {"torch": library}
+    if make is TORCH:
+        # The function may be one of another package that takes such tensors.
+        lines = ["import torch"] + lines
+    scope = {}
     exec("\n".join(lines), scope)
     return lines, scope["guarded"]
 
