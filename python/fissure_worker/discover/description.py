@@ -16,6 +16,7 @@ from fissure_worker.discover import (
     tensorflow_registry,
     torch_schemas,
     ufuncs,
+    usage,
     validation,
 )
 from fissure_worker.discover.limits import limited
@@ -137,6 +138,7 @@ def fill(answer, path, target):
     tensorflow_registry.add_choices(answer["forms"], target)
     documentation.apply(answer, target)
     validation.apply(answer, target)
+    usage.apply(answer, target)
     keywords.apply(answer, target)
     for one in answer["forms"]:
         complete(one["params"])

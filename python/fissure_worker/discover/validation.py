@@ -50,18 +50,23 @@ def apply(answer, target):
                     put(one, found)
 
 
-def facts_of(function):
-    function = signatures.unwrapped(function)
-    code = getattr(function, "__code__", None)
-    if code is None:
+def tree_of(function):
+    """The source of a function, parsed, or None."""
+    if getattr(function, "__code__", None) is None:
         return None
     try:
         text = textwrap.dedent(inspect.getsource(function))
-        if len(text) > LONGEST:
-            return None
-        tree = ast.parse(text)
+        return None if len(text) > LONGEST else ast.parse(text)
     except (OSError, TypeError, SyntaxError, ValueError, RecursionError, IndentationError):
         return None
+
+
+def facts_of(function):
+    function = signatures.unwrapped(function)
+    tree = tree_of(function)
+    if tree is None:
+        return None
+    code = function.__code__
     names = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     found = Facts(getattr(function, "__globals__", {}))
     for node in ast.walk(tree):
