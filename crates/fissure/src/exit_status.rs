@@ -11,6 +11,8 @@ pub enum ExitStatus {
     Findings = 1,
     Usage = 2,
     Failure = 3,
+    /// Nothing was found, but only a part of what was asked for was run.
+    InPart = 4,
     /// Ended by Ctrl-C without a finding: what shells say of a program that a signal ended.
     Interrupted = 130,
 }

@@ -15,12 +15,13 @@ from ..watch.monitor import Policy, tests
 
 # Times the usual values: no data are so far away, and every sum of squares is wrong there.
 EXTREME = 1e12
-# Times their own values: weights that training makes larger still are rare.
-GROWN = 30.0
 _ORDER = {"critical": 0, "high": 1, "medium": 2, "theoretical": 3}
 
 
 class Found:
+    # Times their own values: weights that training makes larger still are rare.
+    GROWN = 30.0
+
     def __init__(self, failure, overrides, level, label, space):
         self.failure = failure
         self.space = space
@@ -89,7 +90,11 @@ class Found:
         if self.level <= 1 or (self.level == 4 and self.ratio <= 1.0):
             return "critical"
         if self.ratio <= 1e4:
-            if self.level == 3 and self.heaviest > GROWN and self.oracle != "gradient_nonfinite":
+            if (
+                self.level == 3
+                and self.heaviest > self.GROWN
+                and self.oracle != "gradient_nonfinite"
+            ):
                 # Training hardly makes weights so much larger; a gradient that is gone needs no more than that.
                 self.reason = "only with weights of %.0f times their own values" % self.heaviest
                 return "theoretical"

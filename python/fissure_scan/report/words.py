@@ -147,13 +147,19 @@ def _likelihood(found):
         return "happens on every run" if not found.space.made_up() else "ordinary values are enough"
     if found.level == 4:
         return "after some training steps"
+    if found.level == 3 and found.heaviest > found.GROWN:
+        return "unlikely: training hardly makes weights so large"
     if found.level == 3:
         return "needs weights as training can make them"
     special = [np.asarray(value) for value in found.overrides.values()]
     if found.variation is not None and not found.overrides:
         return "likely where such sizes and settings are used"
-    if special and all(
-        value.size and (not value.any() or (value == value.flat[0]).all()) for value in special
+    if (
+        special
+        and found.ratio <= 1e4
+        and all(
+            value.size and (not value.any() or (value == value.flat[0]).all()) for value in special
+        )
     ):
         return "likely: constant, padded or silent data look like this"
     if found.level <= 1:

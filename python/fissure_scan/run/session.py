@@ -28,6 +28,8 @@ from ..search.space import Space
 LARGEST_INPUT = 20000000
 # Seconds for seeing whether the scripts of findings show them.
 SCRIPTS_SECONDS = 30.0
+# Of the time of a scan, the processor time for finding arguments: at most three times as much on the clock.
+TRIAL_SHARE = 0.3
 # Of the time of a scan, what the search leaves for them.
 REPORT_SECONDS, REPORT_SHARE = 8.0, 0.15
 
@@ -133,7 +135,7 @@ class Session:
             self.problem = targets.choose_arguments(
                 self.program,
                 self.plan["config"]["tensor_size"],
-                0.5 * self.plan["timeout"],
+                TRIAL_SHARE * self.plan["timeout"],
             )
             if isinstance(self.problem, targets.Endless):
                 self._endless(self.problem)

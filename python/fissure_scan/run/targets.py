@@ -9,7 +9,7 @@ import sys
 import textwrap
 
 from . import guess, observe, signatures, specs
-from ..search.runner import Budget
+from ..search.runner import Effort
 from ..watch import operations
 from ..watch.monitor import Policy
 from .trial import Trial, refusal
@@ -92,7 +92,7 @@ def choose_arguments(program, tensor_size, seconds=30.0):
     except Exception as error:
         return "importing it raises %s: %s" % (type(error).__name__, error)
     # From here on: importing took what it took.
-    budget = Budget(max(LEAST, seconds))
+    budget = Effort(max(LEAST, seconds))
     code = observe.code_of(signatures.behind(target.function))
     line = code.co_firstlineno if code is not None else 0
     documented = guess.documentation(target.function)

@@ -12,6 +12,9 @@ use super::plan::Analysed;
 use super::process::Ended;
 use super::{ScanOptions, ScanTarget};
 
+/// The kind of the problem that a script ran only in part.
+const PARTLY_RUN: &str = "partly-run";
+
 /// Everything a scan learned: what was found, and what else is worth keeping.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScanReport {
@@ -337,7 +340,7 @@ impl ScanReport {
             }
         }
         if let Some(reason) = self.partly_run() {
-            self.problem("partly-run", reason, true);
+            self.problem(PARTLY_RUN, reason, true);
         }
         if !log.trim().is_empty() {
             self.trace.push(format!("standard error:\n{log}"));
@@ -372,9 +375,19 @@ impl ScanReport {
         };
         Some(format!(
             "only a part of the program was scanned: {why}; nothing was found in that part, with {reached} of {} \
-             unstable call sites",
+             unstable call sites (exit code 4)",
             self.sites.len()
         ))
+    }
+
+    /// Nothing was found, and that is true only of the part of the program that ran.
+    pub fn in_part(&self) -> bool {
+        let mut fatal = self.problems.iter().filter(|problem| problem.fatal);
+        fatal
+            .next()
+            .is_some_and(|problem| problem.kind == PARTLY_RUN)
+            && fatal.next().is_none()
+            && !self.nothing_ran()
     }
 
     /// Nothing could be searched, or not the whole of it.

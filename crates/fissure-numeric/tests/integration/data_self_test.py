@@ -136,4 +136,21 @@ def several_shapes():
     check(not at(scan, "div"), scan)
 
 
+@case("counts that are converted by np.asarray are inputs")
+def converted_counts():
+    text = """\
+        import numpy as np
+        def share(counts):
+            counts = np.%s(counts, dtype=float)
+            return counts / %s
+        counts = np.random.default_rng(0).integers(0, 4, size=6)
+        print(share(counts).max())
+        """
+    for name in ("asarray", "array"):
+        scan = script(text % (name, "counts.sum()"))
+        check([record["site"]["line"] for record in scan.findings] == [4], scan)
+        scan = script(text % (name, "max(counts.sum(), 1.0)"))
+        check(not scan.findings, scan)
+
+
 run_cases()

@@ -31,8 +31,16 @@ def library():
     for function in (load_flowers, make_blobs):
         function.__module__ = data.__name__
         setattr(data, function.__name__, function)
-    smoothed.__module__ = module.__name__
-    module.smoothed, module.datasets = smoothed, data
+
+    def scores(values):
+        values = numpy.array(values, dtype=float)
+        with numpy.errstate(all="ignore"):
+            return (values - values.mean()) / values.std()
+
+    for function in (smoothed, scores):
+        function.__module__ = module.__name__
+        setattr(module, function.__name__, function)
+    module.datasets = data
     sys.modules[module.__name__] = module
 
 
@@ -53,6 +61,44 @@ def given_back():
     scan = script(text % " + 1.0")
     check(not scan.findings and scan.events.of("own_run")[0]["operations"] > 0, scan)
     check("y" not in scan.inputs, scan)
+
+
+@case(
+    "a library that gives NaN where it gave numbers is where it failed, unless the program has thought of it"
+)
+def spoiled_there():
+    text = """\
+        import numpy as np
+        import stranger
+        worst = float("inf")
+        x = np.random.uniform(1.0, 2.0, size=8)
+        y = %s
+        print(worst, y.max())
+        """
+    scan = script(text % "stranger.scores(x)")
+    found = [(record["site"]["line"], record["site"]["function"]) for record in scan.findings]
+    check(found == [(5, "scores")], scan)
+    check(all(record["reproduced"] is True for record in scan.findings), scan)
+    scan = script(text % "np.nan_to_num(stranger.scores(x))")
+    check(not scan.findings, scan)
+
+
+@case("a temporary folder is gone when the program leaves it, and what was read from it is data")
+def temporary_folder():
+    text = """\
+        import os
+        import tempfile
+        import numpy as np
+        with tempfile.TemporaryDirectory() as folder:
+            np.savetxt(os.path.join(folder, "levels.csv"), np.linspace(1.0, 2.0, 8))
+            levels = np.loadtxt(os.path.join(folder, "levels.csv"))
+        print(1.0 / (levels.std()%s), os.path.exists(folder))
+        """
+    scan = script(text % "")
+    check(scan.events.of("own_run")[0]["error"] is None, scan)
+    check([record["site"]["line"] for record in scan.findings] == [7], scan)
+    scan = script(text % " + 1e-3")
+    check(not scan.findings, scan)
 
 
 @case("what a library of data sets gives is an input, in a tuple and in a record")

@@ -365,5 +365,45 @@ def tests_of_the_project():
     check("as in the call" in scan.inputs["first"]["why"], scan)
 
 
+@case("weights far from what they are, and data of 10^18, are notes, also where a program trains")
+def far_away():
+    text = """\
+        import torch
+        torch.manual_seed(0)
+        power = torch.nn.Parameter(torch.tensor([3.0]))
+        x = torch.rand(16, 4) + 0.5
+        target = torch.randn(16, 4)
+        loss = (x.pow(power) - %s).pow(2).mean()
+        loss.backward()
+        print(loss.item())
+        """
+    scan = Scan({"program.py": text % "target"})
+    check(not scan.findings, scan)
+    scan = Scan({"program.py": text % "torch.exp(target)"})
+    check(any(record["site"]["function"] == "exp" for record in scan.findings), scan)
+
+
+@case("the base of a logarithm is above 1 where it is described")
+def base_of_a_logarithm():
+    text = """\
+        import numpy as np
+        def information(p, base=2.0):
+            \'\'\'Information of events.
+
+            Parameters
+            ----------
+            p : ndarray
+                Probabilities between 0.1 and 0.9.
+            base : float
+                %s
+            \'\'\'
+            return np.sqrt(-np.log(p) / np.log(base))
+        """
+    scan = function(text % "The base of the logarithm.", "information")
+    check(not scan.findings and scan.inputs["base"]["low"] == 1.0, scan)
+    scan = function(text % "Another number.", "information")
+    check(scan.findings, scan)
+
+
 assert scans
 run_cases()

@@ -289,6 +289,8 @@ pub(crate) fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
     }
     Ok(if report.interrupted && report.findings.is_empty() {
         ExitStatus::Interrupted.into()
+    } else if report.in_part() {
+        ExitStatus::InPart.into()
     } else if report.failed() {
         ExitStatus::Usage.into()
     } else if report.findings.is_empty() {
