@@ -72,9 +72,11 @@ def types_of(used, suggested):
         return [of("object", values=[{"dict": pairs}])]
     if used.types:
         return used.types
+    if suggested:
+        return None
     if used.called and not used.attributes:
         return [of("callable")]
-    if not used.attributes or suggested:
+    if not used.attributes:
         return None
     for module, title, kind in CLASSES:
         found = getattr(sys.modules.get(module), title, None)
