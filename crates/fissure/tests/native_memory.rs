@@ -58,6 +58,7 @@ def far_behind(x: np.ndarray):
     return right(x)
 
 def written(x: np.ndarray, to: np.ndarray, touched=0):
+    x = np.ravel(np.asarray(x).real).astype(np.float64)
     if of(to) and to.size < x.size:
         raise ValueError('too small')
     native.copy(of(x), of(to), x.size, to.size + touched)
