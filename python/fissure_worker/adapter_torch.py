@@ -1,4 +1,4 @@
-"""PyTorch, from 1.5 on."""
+"""PyTorch, from 1.0 on."""
 
 import inspect
 import warnings
@@ -19,7 +19,9 @@ class TorchAdapter(NumpyAdapter):
         # One thread per worker: several workers share the machine, and forking a process that
         # already runs a thread pool hangs the child.
         torch.set_num_threads(1)
-        torch.set_num_interop_threads(1)
+        if hasattr(torch, "set_num_interop_threads"):
+            # From 1.2 on.
+            torch.set_num_interop_threads(1)
         self.library = torch
         self.load_numpy()
         self.dtypes = Dtypes("torch", self.dtype_names)

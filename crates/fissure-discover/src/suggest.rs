@@ -17,7 +17,10 @@ pub fn suggest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
             let whole = strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
             let end = strsim::jaro_winkler(&wanted_last, &last(name));
             // What the user remembers is the name of the function, not where it lives.
-            (0.3 * whole + 0.7 * end, name)
+            let alike = 0.3 * whole + 0.7 * end;
+            // Two letters that changed places are little like each other in a short name.
+            let slip = strsim::osa_distance(wanted, name) == 1;
+            (if slip { alike.max(SIMILAR) } else { alike }, name)
         })
         .filter(|(score, _)| *score >= SIMILAR)
         .collect();
@@ -49,6 +52,14 @@ mod tests {
             "torch.pixel_shuffle"
         );
         assert_eq!(suggest("torch.nn.linear", NAMES), ["torch.nn.Linear"]);
+    }
+
+    #[test]
+    fn one_slip_of_the_fingers_is_seen_in_a_short_name_too() {
+        let names = ["numpy.linalg.svd", "numpy.linalg.qr", "numpy.linalg.det"];
+        assert_eq!(suggest("numpy.linalg.sdv", names), ["numpy.linalg.svd"]);
+        assert_eq!(suggest("numpy.linalg.rq", names), ["numpy.linalg.qr"]);
+        assert!(suggest("numpy.linalg.xyz", names).is_empty());
     }
 
     #[test]
