@@ -95,6 +95,9 @@ class Found:
                 and self.heaviest > self.GROWN
                 and self.oracle != "gradient_nonfinite"
             ):
+                if self.failure.domain:
+                    # The operand was lost on the way (a softmax that became 0): another formula would have kept it.
+                    return "medium"
                 # Training hardly makes weights so much larger; a gradient that is gone needs no more than that.
                 self.reason = "only with weights of %.0f times their own values" % self.heaviest
                 return "theoretical"
