@@ -7,6 +7,7 @@ use crate::file::FileError;
 
 #[derive(RustEmbed)]
 #[folder = "../../data/soft-assertions"]
+#[include = "*/*.safetensors"]
 struct Shipped;
 
 /// (library, function) of every soft assertion that ships, in order.

@@ -11,6 +11,10 @@ use rust_embed::RustEmbed;
 /// compilation.
 #[derive(RustEmbed)]
 #[folder = "../../python"]
+#[include = "*.py"]
+#[include = "*.txt"]
+// What users import; it is in the wheel.
+#[exclude = "fissure/*"]
 struct Embedded;
 
 /// The package that workers import.
@@ -34,15 +38,9 @@ pub fn python_file(path: &str) -> String {
 pub fn python_package(name: &str) -> BTreeMap<String, String> {
     let within = format!("{name}/");
     Embedded::iter()
-        .filter(|path| path.starts_with(&within) && is_source(path))
+        .filter(|path| path.starts_with(&within))
         .filter_map(|path| Some((path.to_string(), text(Embedded::get(&path)?.data))))
         .collect()
-}
-
-/// What an interpreter compiled, and what is written for people, stays where it is.
-fn is_source(path: &str) -> bool {
-    let extension = Path::new(path).extension();
-    extension.is_some_and(|it| it == "py" || it == "txt")
 }
 
 /// Writes a package below `folder`, as an interpreter imports it from there.

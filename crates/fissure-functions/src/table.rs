@@ -12,6 +12,7 @@ use crate::{Function, Object, Operation, Operations, Property, Twin, Unstable};
 
 #[derive(RustEmbed)]
 #[folder = "../../data/functions"]
+#[include = "*.toml"]
 struct Embedded;
 
 /// Why a table is refused.
@@ -70,8 +71,7 @@ pub fn functions() -> &'static Table {
 }
 
 fn embedded() -> BTreeMap<String, String> {
-    let tables = Embedded::iter().filter(|path| path.ends_with(".toml"));
-    let files = tables.filter_map(|path| {
+    let files = Embedded::iter().filter_map(|path| {
         let file = Embedded::get(&path)?;
         let text = String::from_utf8_lossy(&file.data).into_owned();
         Some((path.to_string(), text))

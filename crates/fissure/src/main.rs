@@ -20,8 +20,8 @@ use exit_status::ExitStatus;
 
 /// Finds the cracks in deep-learning libraries and in the ML code built on them.
 ///
-/// Exit codes: 0 no finding, 1 findings, 2 usage error, 3 Fissure itself failed, 130 interrupted
-/// before anything was found.
+/// Exit codes: 0 no finding, 1 findings, 2 usage error, 3 Fissure itself failed, 4 nothing found in
+/// the part of a scanned program that ran, 130 interrupted before anything was found.
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true, max_term_width = 100)]
 struct Cli {
@@ -88,11 +88,34 @@ enum Command {
 fn parsed() -> Cli {
     let typed = command::aliases::as_typed(std::env::args_os().collect())
         .unwrap_or_else(|problem| Cli::command().error(ErrorKind::Io, problem).exit());
+    if let Some(problem) = left_out(&typed) {
+        Cli::command()
+            .error(ErrorKind::InvalidSubcommand, problem)
+            .exit();
+    }
     let color = console::When::typed(&typed).choice();
     let matches = command::help::grouped(Cli::command())
         .color(color)
         .get_matches_from(typed);
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// Why a command that exists is not in this build.
+fn left_out(typed: &[OsString]) -> Option<String> {
+    let optional = [
+        ("serve", cfg!(feature = "serve")),
+        ("index", cfg!(feature = "index")),
+    ];
+    let word = typed.iter().skip(1).find_map(|word| {
+        let word = word.to_str()?;
+        (!word.starts_with('-')).then_some(word)
+    })?;
+    let (name, _) = optional
+        .into_iter()
+        .find(|(name, is_in)| *name == word && !is_in)?;
+    Some(format!(
+        "this build has no `fissure {name}`: it was made with --no-default-features, which leaves it out"
+    ))
 }
 
 /// What a command was told by a command line that an earlier run has kept.
