@@ -11,7 +11,8 @@ from fissure._program import FissureError, find_program
 
 # Seconds for a file where no option says otherwise: people wait for a commit.
 TIME = "20s"
-FOUND, NOT_SCANNED = 1, 2
+# Exit codes of a scan that do not keep a commit from being made, and what they mean.
+NO_VERDICT = {2: "not scanned", 4: "scanned in part, nothing found there"}
 
 
 def main(words):
@@ -27,8 +28,8 @@ def main(words):
     worst = 0
     for name in files:
         code = subprocess.run([program, "scan", "--quiet", name] + options, check=False).returncode
-        if code == NOT_SCANNED:
-            print("%s: not scanned" % name)
+        if code in NO_VERDICT:
+            print("%s: %s" % (name, NO_VERDICT[code]))
         else:
             worst = max(worst, code)
     return worst
