@@ -24,10 +24,6 @@ const CAPACITY: usize = 1 << 19;
 /// Batches that a block is reported for before it counts as common, with [`Arming::Rare`].
 pub const RARE: u8 = 4;
 
-/// Messages of oracles that a block is armed again for, with [`Arming::Rare`]: each visit costs microseconds, and oracles
-/// reach tens of thousands of blocks that no input does.
-const JUDGED: u8 = 2;
-
 /// How native coverage is taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoverageOptions {
@@ -42,8 +38,9 @@ pub enum Arming {
     /// When another API begins.
     #[default]
     Once,
-    /// Also in each batch, until [`RARE`] of a slot's batches have reached it. What the calls of oracles
-    /// reach does not count as reached, until they have reached it twice.
+    /// Also in each batch, until [`RARE`] of a slot's batches have reached it. What the calls of oracles reach is armed
+    /// again when the next batch begins, and not between them: each visit costs microseconds, and oracles reach tens of
+    /// thousands of blocks that no input does. So what a batch reports does not depend on what was judged before it.
     Rare,
     /// In each message: a batch of one input reports everything that this input reaches.
     Always,
@@ -335,8 +332,6 @@ pub(crate) struct SlotCoverage {
     batch: Option<u64>,
     /// By address: how many batches reached it, and the last of them.
     reached: HashMap<u64, (u8, u64)>,
-    /// By address: how many messages of oracles reached it.
-    judged: HashMap<u64, u8>,
     /// The API that these counts are of: they outlive a worker that an input ended.
     counted: Option<String>,
 }
@@ -367,7 +362,12 @@ impl SlotCoverage {
         };
         self.batch = batch;
         let same = self.api.as_deref() == Some(path);
-        if same && self.arming == Arming::Once {
+        let stays = match self.arming {
+            Arming::Once => true,
+            Arming::Rare => batch.is_none(),
+            Arming::Always => false,
+        };
+        if same && stays {
             return false;
         }
         if !same || self.arming == Arming::Always {
@@ -375,7 +375,6 @@ impl SlotCoverage {
         }
         if self.counted.as_deref() != Some(path) || self.arming == Arming::Always {
             self.reached.clear();
-            self.judged.clear();
             self.counted = Some(path.to_owned());
         }
         armed.settle(self.slot, self.seen);
@@ -401,15 +400,7 @@ impl SlotCoverage {
         }));
         match (self.arming, self.batch) {
             (Arming::Once | Arming::Always, _) => self.seen = count,
-            // What oracles reached is armed again, a few times.
-            (Arming::Rare, None) => {
-                let (reached, judged) = (&self.reached, &mut self.judged);
-                self.seen = armed.sort(self.slot, self.seen, |address| {
-                    let count = judged.entry(address).or_insert(0);
-                    *count = count.saturating_add(1);
-                    *count >= JUDGED || reached.get(&address).is_some_and(|it| it.0 >= RARE)
-                });
-            }
+            (Arming::Rare, None) => {}
             (Arming::Rare, Some(batch)) => {
                 let reached = &mut self.reached;
                 self.seen = armed.sort(self.slot, self.seen, |address| {

@@ -225,28 +225,35 @@ fn a_guided_run_that_was_killed_goes_on_to_the_same_corpus() {
         "whole",
         &["--guide", "coverage", "--workers", "1"],
     );
+    // At any moment, before and after oracles have looked at something.
+    for milliseconds in [0, 150, 400] {
+        let parts = format!("parts{milliseconds}");
+        kill_and_resume(&context, &parts, milliseconds);
+        assert!(corpus(&context, "whole", "twin") == corpus(&context, &parts, "twin"));
+    }
+}
+
+/// Kills a run so long after it kept its second input, and goes on with it.
+fn kill_and_resume(context: &TestContext, folder: &str, milliseconds: u64) {
     let mut child = context
         .command()
         .args(["fuzz", "nested.twin", "--max-iter", INPUTS])
         .args(["--guide", "coverage", "--workers", "1", "--quiet"])
-        .args(["--workdir", "parts", "--python", "python3"])
+        .args(["--workdir", folder, "--python", "python3"])
         .args(["--pythonpath", "package", "--timeout", "60"])
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    let kept = context.path("parts/corpus/nested.twin.jsonl");
+    let kept = context.path(&format!("{folder}/corpus/nested.twin.jsonl"));
     let lines = || std::fs::read_to_string(&kept).map_or(0, |text| text.lines().count());
     while lines() < 2 && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
+    std::thread::sleep(std::time::Duration::from_millis(milliseconds));
     child.kill().unwrap();
     child.wait().unwrap();
     let mut resumed = context.command();
-    let resumed = resumed
-        .args(["fuzz", "--resume", "parts"])
-        .output()
-        .unwrap();
+    let resumed = resumed.args(["fuzz", "--resume", folder]).output().unwrap();
     assert!(resumed.status.code().is_some(), "{resumed:?}");
-    assert!(corpus(&context, "whole", "twin") == corpus(&context, "parts", "twin"));
 }
