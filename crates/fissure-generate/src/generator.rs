@@ -1,5 +1,7 @@
 //! The facade that the campaign drives: numbers in, inputs out, outcomes back.
 
+mod boundary;
+
 use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec};
 use fissure_solve::{Checker, PlanError, Random, arrays_serve};
 
@@ -7,7 +9,6 @@ use crate::alternative::Alternative;
 use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::havoc::Havoc;
-use crate::mutate::{mutate, put_special_value};
 use crate::options::{GenerateOptions, TensorsAs};
 use crate::repair::{Repairs, Wish};
 use crate::rules::RulesError;
@@ -21,16 +22,8 @@ const CONFORMING: f64 = 0.6;
 const CONFORMING_AT_FIRST: f64 = 0.9;
 /// Share of the other inputs that are accepted ones, changed, as soon as there are some.
 const BROKEN_NEIGHBOURS: f64 = 0.35;
-/// Share of inputs that get a special value when asked for, besides those by the mutators.
-const SPECIAL: f64 = 0.25;
-
 /// Changes of a kept input that are tried before a fresh one is drawn.
 const VARY_ATTEMPTS: u32 = 4;
-
-/// Share of inputs with a boundary case that get a second one.
-const TWICE: f64 = 0.25;
-/// Share of boundary cases that break a rule and stay, where rules are broken anyway.
-const BEYOND_RULES: f64 = 0.3;
 
 /// Share of inputs with NumPy arrays in place of tensors, where the library takes them.
 const ARRAYS: f64 = 0.15;
@@ -438,62 +431,6 @@ impl Generator {
                 let limit = self.options.max_tensor_bytes;
                 let (solver, checker) = solver.violable(random)?;
                 break_constraint(number, solver, checker, limit, random)
-            }
-        }
-    }
-
-    fn put_boundary_cases(&mut self, input: &mut ConcreteInput, random: &mut Random) {
-        let options = &self.options;
-        let before = match &self.source {
-            Source::Constraints(_) => None,
-            // A boundary case that breaks a rule is taken back.
-            Source::Rules(_) | Source::Both(..) => Some(input.clone()),
-        };
-        let checker = match &self.source {
-            Source::Constraints(forms) => forms.checker(),
-            Source::Rules(_) | Source::Both(..) => &self.checker,
-        };
-        if random.chance(options.mutate_ratio) {
-            mutate(
-                input,
-                checker,
-                options.guided_mutation,
-                options.special_values,
-                &mut self.coverage,
-                random,
-            );
-        }
-        // Two boundary cases in one input meet where one alone is looked for.
-        if !input.mutations.is_empty() && random.chance(TWICE) {
-            mutate(
-                input,
-                checker,
-                options.guided_mutation,
-                options.special_values,
-                &mut self.coverage,
-                random,
-            );
-        }
-        if options.special_values && random.chance(SPECIAL) {
-            put_special_value(input, checker, &mut self.coverage, random);
-        }
-        if input.mutations.is_empty() {
-            return;
-        }
-        self.forget(input.number);
-        let options = &self.options;
-        match &mut self.source {
-            // The outcome now says little about the choices.
-            Source::Constraints(solver) => solver.forget(input.number),
-            Source::Rules(rules) | Source::Both(_, rules, _) => {
-                if let Some(before) = before.filter(|_| !rules.allows(input)) {
-                    // Breaks a rule by far: a share of its own, and no evidence for anything.
-                    if options.mode == Mode::Mixed && random.chance(BEYOND_RULES) {
-                        input.intent = Intent::Ignore;
-                    } else {
-                        *input = before;
-                    }
-                }
             }
         }
     }

@@ -63,6 +63,11 @@ pub(super) fn repaired(
             break;
         }
     }
+    if let Want::Number { from, to } = wish.want
+        && (made.is_empty() || (made.len() < most && random.chance(0.25)))
+    {
+        made.extend(moved(input, to.saturating_sub(from), random));
+    }
     if made.is_empty() && wish.about.is_some() {
         // The name may be that of an inner function's parameter.
         let anywhere = Wish {
@@ -74,6 +79,45 @@ pub(super) fn repaired(
         }
     }
     made
+}
+
+/// A dimension of a tensor is larger or smaller by as much as a number is wrong that none of them has: `x[:, 2:]` has
+/// two columns less than `x`. The last dimension is what most often is cut.
+fn moved(input: &ConcreteInput, by: i64, random: &mut Random) -> Option<ConcreteInput> {
+    let layer = input.layer_arguments.as_ref().map_or(0, Vec::len);
+    let tensors: Vec<usize> = (0..input.arguments.len() + layer)
+        .filter(|at| match &argument(input, *at).value {
+            Value::Tensor(tensor) | Value::NdArray(tensor) => !tensor.shape.is_empty(),
+            _ => false,
+        })
+        .collect();
+    if tensors.is_empty() {
+        return None;
+    }
+    let mut changed = input.clone();
+    // One of them, or all in the same dimension from the end.
+    let all = random.chance(0.3);
+    let chosen = *random.pick(&tensors);
+    let from_end = match random.chance(0.6) {
+        true => 0,
+        false => random.index(4),
+    };
+    for at in tensors.into_iter().filter(|at| all || *at == chosen) {
+        let (Value::Tensor(tensor) | Value::NdArray(tensor)) =
+            &mut argument_mut(&mut changed, at).value
+        else {
+            continue;
+        };
+        let mut shape = tensor.shape.clone();
+        let place = shape.len() - 1 - from_end.min(shape.len() - 1);
+        let size = i64::try_from(shape[place]).ok()?.checked_add(by)?;
+        if !(1..=LARGEST).contains(&size) {
+            continue;
+        }
+        shape[place] = size as u64;
+        *tensor = reshaped(tensor, tensor.dtype, shape);
+    }
+    (changed != *input).then_some(changed)
 }
 
 pub(super) fn argument(input: &ConcreteInput, at: usize) -> &Argument {

@@ -25,6 +25,10 @@ const BROKEN_IN: f32 = 6.0;
 /// How much rarer an input is accepted that breaks it.
 const RARER: f32 = 0.25;
 
+/// Share of drawn inputs that bonds are put into: where as many are accepted with as without them, and at least.
+const EQUAL_SHARE: f32 = 0.3;
+const LEAST_SHARE: f32 = 0.03;
+
 /// How often a statement held or not, in accepted and in other inputs.
 #[derive(Clone, Copy, Default)]
 struct Count {
@@ -92,7 +96,8 @@ impl Bonds {
         }
         let rate = |side: &[f32; 2]| (side[1] + 1.0) / (side[0] + 2.0);
         let (with, without) = (rate(&self.with), rate(&self.without));
-        let share = (with / (with + without)).clamp(0.2, 0.85);
+        // Where they gain nothing, inputs without them say more.
+        let share = (EQUAL_SHARE + (with - without) / (with + without)).clamp(LEAST_SHARE, 0.85);
         if !random.chance(f64::from(share)) {
             return None;
         }

@@ -99,6 +99,8 @@ struct Waiting {
     changes: Vec<Change>,
     /// What is known to belong together was put into it.
     tied: bool,
+    /// It was changed after it was made, so that nothing follows from its rejection.
+    doubted: bool,
 }
 
 #[derive(Default)]
@@ -297,6 +299,7 @@ impl Repairs {
             depth,
             changes,
             tied: false,
+            doubted: false,
         });
     }
 
@@ -310,6 +313,21 @@ impl Repairs {
         self.remember(number, input, 0);
         if let Some(last) = self.waiting.back_mut() {
             last.tied = true;
+        }
+    }
+
+    /// The last input made has become this one. If it is accepted all the same, it is worth keeping as long as few are;
+    /// nothing else is learned from it.
+    pub(crate) fn doubt(&mut self, input: &ConcreteInput) {
+        let few = self.elites.len() < SEVERAL;
+        if let Some(last) = self.waiting.back_mut()
+            && last.number == input.number
+            && few
+        {
+            last.input = input.clone();
+            last.doubted = true;
+        } else {
+            self.forget(input.number);
         }
     }
 
@@ -329,8 +347,15 @@ impl Repairs {
                 depth,
                 changes,
                 tied,
+                doubted,
                 ..
             } = waiting;
+            if doubted {
+                if accepted {
+                    self.keep(input);
+                }
+                return;
+            }
             self.bonds.learn(&input, accepted);
             if depth == 0 {
                 self.bonds.judge(tied, accepted);

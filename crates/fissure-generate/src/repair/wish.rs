@@ -108,7 +108,7 @@ mod sorts;
 
 use elements::elements;
 use shapes::{last, shapes, two_shapes, unpacked};
-use sizes::{axes, bounds, lengths, ranks, substitutions};
+use sizes::{axes, bounds, lengths, ranks, subscripts, substitutions};
 use sorts::{element_types, forms, sorts};
 
 pattern!(
@@ -240,6 +240,7 @@ fn asked(message: &str, params: &[&str], shown: Option<&str>) -> Vec<Wish> {
     forms(&lower, about, &mut found);
     sorts(message, &lower, about, &mut found);
     element_types(message, wanted, got, about, &mut found);
+    subscripts(message, &mut found);
     elements(message, about, &mut found);
     two_shapes(message, &mut found);
     ranks(wanted, &lower, about, &mut found);

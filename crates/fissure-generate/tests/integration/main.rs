@@ -7,3 +7,4 @@ mod mutators;
 mod pinned;
 mod rules;
 mod shared_files;
+mod subscripts;

@@ -10,8 +10,8 @@ use crate::constraints::meaning::accepts_dtype;
 use crate::constraints::passing::{PassingPlan, layer_passing, passing_of};
 use crate::constraints::preferences::{Preferences, SlotBuilder, SlotId};
 use crate::constraints::priors::{
-    WORDS, float_weights, include_factor, int_weights, is_channel, layer_inputs, length_weights,
-    library_dtypes, named_dtypes, rank_weights,
+    RARE, WORDS, float_weights, include_factor, int_weights, is_channel, layer_inputs,
+    length_weights, library_dtypes, named_dtypes, rank_weights,
 };
 
 /// What the user asked of the sampler.
@@ -221,6 +221,9 @@ fn weights_or_one(dtypes: &[(Dtype, f32)]) -> Vec<f32> {
     }
 }
 
+/// Types that a list names outright, each for a reason of its own, at most.
+const SHORT_LIST: usize = 8;
+
 impl TensorSlots {
     fn new(
         title: &str,
@@ -233,11 +236,17 @@ impl TensorSlots {
         } else {
             allowed.to_vec()
         };
+        let is_usual = |dtype: &Dtype| library.iter().any(|(known, _)| known == dtype);
+        // A type that stands alone or beside its like is meant; one of a list of everything is hardly ever used.
+        let unusual = match dtypes.iter().any(is_usual) && dtypes.len() > SHORT_LIST {
+            true => RARE,
+            false => 0.5,
+        };
         let weight = |dtype: &Dtype| {
             library
                 .iter()
                 .find(|(known, _)| known == dtype)
-                .map_or(0.5, |(_, weight)| *weight)
+                .map_or(unusual, |(_, weight)| *weight)
         };
         let own: Vec<f32> = dtypes.iter().map(weight).collect();
         let total: f32 = own.iter().sum();

@@ -353,8 +353,8 @@ pub(crate) fn library_dtypes(package: &str) -> &'static [(Dtype, f32)] {
     }
 }
 
-/// Weight of a dtype that hardly any tensor has, where a parameter is a dtype.
-const RARE: f32 = 0.15;
+/// Weight of a dtype that hardly any tensor has, among others.
+pub(crate) const RARE: f32 = 0.15;
 
 /// Every dtype that a library has a name for, with the weight of a first guess: also those that no plain data have
 /// (quantised ones, handles of resources and variants).

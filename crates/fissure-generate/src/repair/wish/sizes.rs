@@ -34,12 +34,50 @@ pattern!(
     r"(?i)length[^.]{0,40}?at least (?:minimum )?(\d+)|(?:length|size|elements?|values|entries|number of \w+)[^.\d]{0,24}?(?:must be|should be|to be|of|:|equal to|==|exactly) ?(\d+)|(?:must|should) (?:contain|have|be) (?:exactly )?(\d+) (?:elements|values|entries|items|ints|numbers)|sequence of (\d+)|of length (\d+)|(?:expects?|expected|requires?) (?:exactly )?(\d+) (?:\w+ )?(?:states|tensors|inputs|elements|values|items|entries)|(?:vector|array|tensor|list) (?:of|with) (?:exactly )?(\d+) (?:elements|values|entries|items|numbers)|must (?:specify|provide) (?:exactly )?(\d+)|(?:length|list|tuple) (?:of )?(\d+)"
 );
 
+// An index beyond a size, in Python's own subscripts: PyTorch, NumPy, JAX.
+pattern!(
+    BEYOND,
+    r"(?i)index (-?\d+) is out of bounds for (?:dimension|axis) \d+ with size (\d+)"
+);
+// "too many indices for tensor of dimension 1", "array is 1-dimensional, but 2 were indexed".
+pattern!(
+    TOO_MANY,
+    r"(?i)too many indices for (?:tensor of dimension (\d)|array: array is \d-dimensional, but (\d) were indexed)"
+);
+
 pattern!(FOLLOWING, r"^(?:,? or|,) ?(\d{1,2})\b");
 
 pattern!(
     WHERE,
     r"(?i)\b(?:dimension|dim|axis|input|component|position)s? #?-?\d+"
 );
+
+/// What a subscript needs: a size beyond its index, a dimension for each of its parts.
+pub(super) fn subscripts(message: &str, found: &mut Vec<Wish>) {
+    if let Some(beyond) = BEYOND.captures(message)
+        && let (Ok(index), Ok(size)) = (beyond[1].parse::<i64>(), beyond[2].parse::<i64>())
+    {
+        let needed = if index < 0 { -index } else { index + 1 };
+        add(
+            found,
+            None,
+            Want::Number {
+                from: size,
+                to: needed,
+            },
+        );
+    }
+    if let Some(many) = TOO_MANY.captures(message) {
+        let number = |at: usize| {
+            many.get(at)
+                .and_then(|it| it.as_str().parse::<usize>().ok())
+        };
+        // PyTorch says how many there are, NumPy how many are needed.
+        if let Some(rank) = number(1).map(|rank| rank + 1).or(number(2)) {
+            add(found, None, Want::Rank(vec![rank]));
+        }
+    }
+}
 
 /// An axis that some tensor lacks, or a rank that one has at least.
 pub(super) fn axes(message: &str, about: Option<&str>, found: &mut Vec<Wish>) {

@@ -232,6 +232,37 @@ fn the_range_and_the_order_of_elements_are_read() {
 }
 
 #[test]
+fn a_subscript_says_what_it_needs() {
+    let size = |from, to| Want::Number { from, to };
+    for (message, wanted) in [
+        (
+            "index 3 is out of bounds for dimension 1 with size 2",
+            size(2, 4),
+        ),
+        (
+            "index -3 is out of bounds for axis 0 with size 1",
+            size(1, 3),
+        ),
+        (
+            "too many indices for tensor of dimension 1",
+            Want::Rank(vec![2]),
+        ),
+        (
+            "too many indices for array: array is 1-dimensional, but 3 were indexed",
+            Want::Rank(vec![3]),
+        ),
+    ] {
+        assert!(wants(message, &["a"]).contains(&wanted), "{message}");
+    }
+    let element = wants("index 7 is out of range", &["a"]);
+    assert!(
+        !element
+            .iter()
+            .any(|want| matches!(want, Want::Number { .. }))
+    );
+}
+
+#[test]
 fn numbers_in_words_count_and_positions_from_zero_are_positions() {
     let wanted = wants("lstm_cell expects two hidden states", &["input", "hx"]);
     assert!(wanted.contains(&Want::Length(2)), "{wanted:?}");
