@@ -101,6 +101,104 @@ fn calls_of_the_users_tests_lead_to_what_nothing_else_says() {
     assert!(count(&["--observe", "tests"]) > 5);
 }
 
+/// Each accepts only what its annotation, or its own source, says.
+const RECORDS: &str = r#"
+import dataclasses
+import typing
+
+
+@dataclasses.dataclass
+class Config:
+    width: int
+    rate: float = 0.5
+    mode: typing.Optional[str] = None
+
+
+class Point(typing.NamedTuple):
+    row: int
+    column: int = 1
+
+
+class Options(typing.TypedDict):
+    steps: int
+    shrink: float
+
+
+def with_config(config: Config) -> float:
+    return config.width * config.rate
+
+
+def with_point(point: Point) -> int:
+    row, column = point
+    return row + column
+
+
+def with_options(options: Options) -> float:
+    return options["steps"] * options["shrink"]
+
+
+def called(what):
+    return what(1)
+
+
+def spoken(word):
+    return word.upper().encode("utf-8", "replace").strip()
+
+
+def measure(text: str) -> int:
+    return len(text.split())
+
+
+def handed(message):
+    return measure(message) + 1
+"#;
+
+#[test]
+fn records_and_what_the_source_does_with_a_parameter_are_enough() {
+    let context = TestContext::new();
+    context.write("mine.py", RECORDS);
+    for (function, least) in [
+        ("with_config", 0.5),
+        ("with_point", 0.5),
+        ("with_options", 0.5),
+        ("called", 0.25),
+        ("spoken", 0.5),
+        ("handed", 0.5),
+    ] {
+        let ran = run(context
+            .command()
+            .args(["fuzz", &format!("mine.{function}"), "--max-iter", "200"])
+            .args(["--python", "python3", "--oracles", "nan", "--json"])
+            .args(["--workdir", function]));
+        let share = accepted(&summary(&ran));
+        assert!(share >= least, "{function}: {share} {ran:?}");
+    }
+}
+
+const CUSTOM: &str = "import torch
+
+@torch.library.custom_op('mine::twice', mutates_args=())
+def twice(x: torch.Tensor, times: int) -> torch.Tensor:
+    if times < 1:
+        raise ValueError('times must be at least 1')
+    return x * 2 ** min(times, 4)
+";
+
+#[test]
+fn what_custom_op_makes_of_a_function_is_fuzzed_by_its_schema() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    context.write("mine.py", CUSTOM);
+    let ran = run(context
+        .command()
+        .args(["fuzz", "mine.twice", "--max-iter", "200", "--json"])
+        .args(["--oracles", "nan", "--workdir", "out", "--python"])
+        .arg(&python));
+    assert!(accepted(&summary(&ran)) >= 0.5, "{ran:?}");
+}
+
 #[test]
 fn a_name_that_is_not_there_ends_with_the_one_that_was_meant() {
     let context = TestContext::new();
