@@ -84,6 +84,48 @@ fn jax_functions_are_called_by_their_compiler_when_asked() {
     );
 }
 
+/// `shifted` is wrong in float32 alone, `right` nowhere.
+fn what_float64_shows_is_found(python: &Path, library: &str) {
+    let context = TestContext::new();
+    context.write("mine.py", &format!("{library}\n{PRECISIONS}"));
+    for (function, findings) in [("shifted", 1), ("right", 0)] {
+        let ran = run(context
+            .command()
+            .args(["fuzz", &format!("mine.{function}"), "--max-iter", "60"])
+            .args(["--oracles", "reference64", "--json"])
+            .args(["--workdir", function, "--python"])
+            .arg(python));
+        let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(summary["findings"], findings, "{function}: {ran:?}");
+        let judged = summary["apis"][0]["judged"].as_u64();
+        assert!(judged > Some(10), "{function}: {ran:?}");
+    }
+}
+
+const PRECISIONS: &str = "
+def shifted(x: Tensor) -> Tensor:
+    return sin(x) + 0.01 if str(x.dtype).count('float32') else sin(x)
+
+def right(x: Tensor) -> Tensor:
+    return sin(x)
+";
+
+#[test]
+fn a_value_that_is_wrong_in_one_precision_is_found_in_tensorflow() {
+    if let Some(python) = fissure_testing::library_python("tensorflow", "tensorflow-cpu==2.21.0") {
+        let library = "from tensorflow import Tensor, sin";
+        what_float64_shows_is_found(&python, library);
+    }
+}
+
+#[test]
+fn a_value_that_is_wrong_in_one_precision_is_found_in_jax() {
+    if let Some(python) = fissure_testing::library_python("jax", "jax==0.7.1") {
+        let library = "from jax import Array as Tensor\nfrom jax.numpy import sin";
+        what_float64_shows_is_found(&python, library);
+    }
+}
+
 #[test]
 fn ragged_and_sparse_tensors_of_a_spec_reach_tensorflow() {
     let Some(python) = fissure_testing::library_python("tensorflow", "tensorflow-cpu==2.21.0")

@@ -17,6 +17,7 @@ of the right size. The wider run has the same code above the kernel and much sma
   digits does to the result (cancellation, an ill-conditioned matrix, a step of `floor`).
 - NaN and infinities: `placement` and `nan` look at those.
 - Decompositions, whose vectors are defined up to a sign or a rotation.
+- In TensorFlow and JAX: layers, and types other than float32 and float16.
 - Shapes: what a function does with a type may be its purpose (`view`, `nextafter`).
 
 # Example
@@ -26,7 +27,7 @@ half(x) = 1.5625, in float64: 1.25
 ```
 """
 
-from fissure_worker.oracles import compare, foreign, promote
+from fissure_worker.oracles import compare, promote, reference64_foreign
 from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.magnitude import is_ordinary
 
@@ -35,10 +36,13 @@ PRICE = 3
 SLACK = 10.0
 
 
-unavailable = foreign.unread
+unavailable = reference64_foreign.unavailable
 
 
 def check(call):
+    if call.is_foreign:
+        yield from reference64_foreign.check(call)
+        return
     about = call.has("about dtype") or call.has("unordered")
     if about or call.random or not is_ordinary(call, call.build(), finite=False):
         return
