@@ -74,6 +74,10 @@ _CALL = re.compile(r"not callable|must be callable", re.I)
 _BOUNDS = re.compile(r"out of (?:bounds|range)|index.*range", re.I)
 _PROBABLE = re.compile(r"\[0, ?1\]|between 0 and 1|\(0, ?1\)|probabilit|0 to 1|in the range", re.I)
 _POSITIVE = re.compile(r"positive|non-?negative|> ?0|greater than|larger than|at least", re.I)
+_ORDERED = re.compile(
+    r"sorted|ascending|increasing|monoton|\b\w+ (?:is |must be |should be )?(?:larger|greater|smaller|less) than \w*[a-z]",
+    re.I,
+)
 _MATRIX = re.compile(
     r"positive.?definite|symmetric|square|singular|cholesky|last 2 dimensions", re.I
 )
@@ -119,7 +123,7 @@ _ATTRIBUTES = {
 }
 
 
-def proposals(state, error, line_names, library):
+def proposals(state, error, line_names, library, objects=None):
     """(parameter, spec) changes worth trying after an error; several changes may come together as a
     dict. `state` has the specs by parameter, `line_names` the names on the line that failed."""
     kind, message = error[0], error[1]
@@ -127,7 +131,7 @@ def proposals(state, error, line_names, library):
     meant = _meant(state, message, line_names)
     hit = [name for name in meant if name in arrays] or arrays
     found = []
-    found += _attributes(state, message, meant, library)
+    found += _attributes(state, message, meant, library, objects)
     found += _types(state, kind, message, meant, hit, library)
     found += _shapes(state, message, hit, arrays, meant)
     found += _values(state, message, meant, hit)
@@ -346,7 +350,7 @@ def _types(state, kind, message, meant, hit, library):
                 yield {name: specs.constant(3)}
 
 
-def _attributes(state, message, meant, library):
+def _attributes(state, message, meant, library, objects):
     match = _ATTRIBUTE.search(message)
     if not match:
         return
@@ -358,6 +362,12 @@ def _attributes(state, message, meant, library):
             else:
                 other = "numpy" if state[name].library != "numpy" else library
                 yield {name: state[name]._replace(library=other, container=None)}
+    if objects is not None and not _of_arrays(attribute):
+        # A class of the program that has it, before anything that only looks like one.
+        for made in objects.with_attribute(attribute):
+            for name in meant:
+                if state[name] != made:
+                    yield {name: made}
     known = _ATTRIBUTES.get(attribute)
     for name in meant:
         if known is not None and not (
@@ -398,6 +408,10 @@ def _values(state, message, meant, hit):
             for name in meant:
                 if text != name:
                     yield {name: specs.constant(text)}
+    if _ORDERED.search(message):
+        # Corners of boxes, times, edges of bins: one after the other.
+        for names in [hit] + [[name] for name in hit]:
+            yield dict((name, state[name]._replace(kind="sorted", extra=None)) for name in names)
     if _SIMPLEX.search(message):
         for name in hit:
             yield {name: state[name]._replace(kind="simplex")}
