@@ -33,6 +33,14 @@ class Objects:
                 if made is not None:
                     yield made
 
+    def value(self, name):
+        """What a name stands for in the target's file; None where it is not known there."""
+        first, _, rest = name.partition(".")
+        value = self._namespace.get(first)
+        for part in rest.split(".") if rest else ():
+            value = getattr(value, part, None)
+        return value
+
     def of_class(self, owner):
         if owner not in self._made:
             self._made[owner] = None  # also for a class that wants one of its own

@@ -57,6 +57,10 @@ _CHOICE = re.compile(
     r"not implemented|unrecogni",
     re.I,
 )
+# `assert mode in {BINARY, MULTICLASS}`: names of the program that stand for the choices.
+_ASSERTED = re.compile(
+    r"\b(\w+)(?:\.\w+\(\))? in [\[({]([\w., ]+)[\])}]|\b(\w+) in ([A-Za-z_]\w*)\b"
+)
 _QUOTED = re.compile(r"['\"`]([\w\-. ]{1,30})['\"`]")
 _ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'|has no attribute '(\w+)'")
 _SCALAR = re.compile(
@@ -134,6 +138,7 @@ def proposals(state, error, line_names, library, objects=None):
     found += _attributes(state, message, meant, library, objects)
     found += _types(state, kind, message, meant, hit, library)
     found += _shapes(state, message, hit, arrays, meant)
+    found += _asserted(state, message, objects)
     found += _values(state, message, meant, hit)
     return found
 
@@ -400,6 +405,22 @@ def _of_arrays(attribute):
 
 
 # Values ------------------------------------------------------------------------------------------
+
+
+def _asserted(state, message, objects):
+    """The choices of an assertion, by the values that their names have in the target's file."""
+    if objects is None or not message.startswith("assert "):
+        return
+    for match in _ASSERTED.finditer(message):
+        name, names = match.group(1) or match.group(3), match.group(2) or match.group(4)
+        if name not in state:
+            continue
+        for word in re.findall(r"[\w.]+", names):
+            value = objects.value(word)
+            parts = value if isinstance(value, (list, tuple, set, frozenset, dict)) else [value]
+            for part in parts:
+                if type(part) in (str, int, float):
+                    yield {name: specs.constant(part)}
 
 
 def _values(state, message, meant, hit):

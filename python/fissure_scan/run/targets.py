@@ -64,13 +64,23 @@ def resolve(namespace, path):
         value = getattr(value, part)
     if (
         isinstance(owner, type)
-        and inspect.isfunction(value)
-        and not isinstance(inspect.getattr_static(owner, parts[-1]), staticmethod)
+        and (inspect.isfunction(value) or _takes_self(value))
+        and not isinstance(inspect.getattr_static(owner, parts[-1]), (staticmethod, classmethod))
     ):
         return Target(owner, value, parts[-1])
     if not callable(value):
         raise TargetError("`%s` cannot be called" % path)
     return Target(None, value)
+
+
+def _takes_self(value):
+    """Is it a method that a decorator made an object of (`jax.jit`, `lru_cache`)?"""
+    if isinstance(value, type) or inspect.ismethod(value) or not hasattr(value, "__wrapped__"):
+        return False
+    try:
+        return next(iter(inspect.signature(value).parameters), None) == "self"
+    except (TypeError, ValueError):
+        return False
 
 
 def import_once(plan):

@@ -193,5 +193,47 @@ def far_weights():
     check(not scan.findings, scan)
 
 
+@case("an assertion names the choices by constants of the program")
+def asserted():
+    text = """\
+        import torch
+        BINARY, MANY = "binary", "many"
+
+        class Overlap:
+            def __init__(self, mode: str):
+                assert mode in {BINARY, MANY}
+                self.mode = mode
+
+            def value(self, chances, truth):
+                if self.mode == BINARY:
+                    chances = torch.sigmoid(chances)
+                return (chances * truth).sum() / %s
+        """
+    scan = Scan({"program.py": text % "truth.abs().sum()"}, "program.py::Overlap.value")
+    check(scan.at(12) is not None, scan)
+    scan = Scan({"program.py": text % "(truth.abs().sum() + 1)"}, "program.py::Overlap.value")
+    check(not scan.findings and scan.events.of("searched"), scan)
+
+
+@case("a method that a decorator made an object of gets an object of its class")
+def wrapped_method():
+    text = """\
+        import functools
+        import numpy as np
+
+        class Ray:
+            def __init__(self, direction):
+                self.direction = np.asarray(direction, dtype=float)
+
+            @functools.lru_cache(maxsize=None)
+            def unit(self):
+                return self.direction / %s
+        """
+    scan = Scan({"program.py": text % "np.sqrt((self.direction**2).sum())"}, "program.py::Ray.unit")
+    check(not scan.problem() and scan.events.of("searched"), scan)
+    scan = Scan({"program.py": text % "(1.0 + np.abs(self.direction))"}, "program.py::Ray.unit")
+    check(not scan.findings and scan.events.of("searched"), scan)
+
+
 if __name__ == "__main__":
     run_cases()
