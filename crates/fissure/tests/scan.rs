@@ -57,6 +57,37 @@ fn a_finding_ends_with_1_and_its_patch_applies() {
     assert!(again.stdout.contains("no instability found"), "{again:?}");
 }
 
+#[test]
+fn nothing_found_in_the_part_that_ran_ends_with_4_and_says_how_much_that_was() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    // Its last line is the unstable one, and the file that it reads before is not there.
+    let program = |reads: &str| {
+        format!(
+            "import numpy as np\nx = np.random.rand(6)\nprint(np.sqrt(x + 1.0).sum())\n\
+             {reads}\nprint(np.log(x + 1.0).sum())\n"
+        )
+    };
+    context.write("part.py", &program("open('weights.txt').read()"));
+    let part = scan(&context, &python, &["part.py"]);
+    assert_eq!(part.code, Some(4), "{part:?}");
+    assert!(part.stdout.contains("FileNotFoundError"), "{part:?}");
+    assert!(!part.stdout.contains("no instability found:"), "{part:?}");
+    context.write("exits.py", &program("raise SystemExit(3)"));
+    let exits = scan(&context, &python, &["exits.py"]);
+    assert_eq!(exits.code, Some(4), "{exits:?}");
+    // The same to its end, and a failure in the part that ran.
+    context.write("whole.py", &program("pass"));
+    let whole = scan(&context, &python, &["whole.py"]);
+    assert_eq!(whole.code, Some(0), "{whole:?}");
+    let failing = program("open('weights.txt').read()").replace("np.sqrt(x + 1.0)", "np.log(x)");
+    context.write("failing.py", &failing);
+    let failing = scan(&context, &python, &["failing.py"]);
+    assert_eq!(failing.code, Some(1), "{failing:?}");
+}
+
 /// A function gets arrays of the library that its file imports, and so does its reproducer.
 fn a_function_is_scanned(package: &str, requirement: &str, program: &str) {
     let Some(python) = fissure_testing::library_python(package, requirement) else {

@@ -47,7 +47,9 @@ def annotated():
         check(not scan.findings and scan.events.of("searched"), scan)
 
 
-@case("a class of the program that has the attribute is what a parameter without an annotation wants")
+@case(
+    "a class of the program that has the attribute is what a parameter without an annotation wants"
+)
 def by_attribute():
     scan = Scan({"program.py": TRAINER % ("", "", SPREAD[0])}, "program.py::Trainer.update")
     check(scan.at(25) is not None, scan)
@@ -172,7 +174,9 @@ def cured():
     check(not scan.findings and scan.at(3, scan.notes) is not None, scan)
 
 
-@case("what follows from an overflow of weights far from their own is as much a note as the overflow")
+@case(
+    "what follows from an overflow of weights far from their own is as much a note as the overflow"
+)
 def far_weights():
     text = """\
         import torch
@@ -233,6 +237,36 @@ def wrapped_method():
     check(not scan.problem() and scan.events.of("searched"), scan)
     scan = Scan({"program.py": text % "(1.0 + np.abs(self.direction))"}, "program.py::Ray.unit")
     check(not scan.findings and scan.events.of("searched"), scan)
+
+
+@case("all weights at zero, and all inputs at zero, are tried by themselves and together")
+def zeros():
+    text = """\
+        import torch
+        torch.manual_seed(0)
+        x = torch.randn(6, 4)
+        layer = torch.nn.Linear(4, 3%s)
+        h = layer(x)
+        y = h / %s
+        print(y.sum().item())
+        """
+    for bias in ("", ", bias=False"):
+        scan = Scan({"program.py": text % (bias, "h.norm(dim=1, keepdim=True)")})
+        check(scan.at(6) is not None, scan)
+        scan = Scan({"program.py": text % (bias, "h.norm(dim=1, keepdim=True).clamp(min=1e-6)")})
+        check(not scan.findings, scan)
+    text = """\
+        import torch
+        torch.manual_seed(0)
+        x = torch.rand(6, 4)
+        layer = torch.nn.Linear(4, 3)
+        h = (layer(x) ** 2).sum() + x.sum()
+        print((h / %s).item())
+        """
+    scan = Scan({"program.py": text % "((layer(x) ** 2).sum() + x.sum())"})
+    check(scan.at(6) is not None, scan)
+    scan = Scan({"program.py": text % "((layer(x) ** 2).sum() + x.sum() + 1e-3)"})
+    check(not scan.findings, scan)
 
 
 if __name__ == "__main__":
