@@ -128,6 +128,27 @@ fn a_function_of_a_jax_file_gets_arrays() {
 }
 
 #[test]
+fn a_module_of_jax_makes_its_weights_of_its_first_arguments() {
+    let Some(python) = fissure_testing::library_python("jax", "jax==0.7.1") else {
+        return;
+    };
+    let context = TestContext::new();
+    // As modules of Flax do it.
+    let program = "import jax.numpy as jnp\n\nclass Energy:\n    \
+                   def init_with_output(self, key, *values, method):\n        \
+                   self.scale = jnp.ones(())\n        \
+                   return getattr(self, method)(*values), {}\n\n    \
+                   def __call__(self, logits):\n        \
+                   return jnp.exp(logits * self.scale).mean()\n";
+    context.write("faulty.py", program);
+    context.write("stable.py", &program.replace("jnp.exp", "jnp.tanh"));
+    let faulty = scan(&context, &python, &["faulty.py::Energy.__call__"]);
+    assert_eq!(faulty.code, Some(1), "{faulty:?}");
+    let stable = scan(&context, &python, &["stable.py::Energy.__call__"]);
+    assert_eq!(stable.code, Some(0), "{stable:?}");
+}
+
+#[test]
 fn the_original_layout_puts_the_logs_where_its_users_look() {
     let Some(python) = fissure_testing::torch_python() else {
         return;

@@ -49,6 +49,11 @@ class Target:
                 "no object of `%s` could be made: %s: %s"
                 % (self.owner.__name__, type(error).__name__, error)
             ) from error
+        begin = getattr(made, "init_with_output", None)
+        if begin is not None and "jax" in sys.modules:
+            # Modules of Flax make their weights of the first arguments.
+            key = sys.modules["jax"].random.PRNGKey(0)
+            return lambda *values, **named: begin(key, *values, method=self.name, **named)[0]
         return getattr(made, self.name)
 
 

@@ -226,7 +226,7 @@ def wrapped_method():
         import numpy as np
 
         class Ray:
-            def __init__(self, direction):
+            def __init__(self, direction: np.ndarray):
                 self.direction = np.asarray(direction, dtype=float)
 
             @functools.lru_cache(maxsize=None)
@@ -234,7 +234,9 @@ def wrapped_method():
                 return self.direction / %s
         """
     scan = Scan({"program.py": text % "np.sqrt((self.direction**2).sum())"}, "program.py::Ray.unit")
-    check(not scan.problem() and scan.events.of("searched"), scan)
+    # What an object holds that was made up is no data of the program.
+    check(scan.at(10) is not None and scan.at(10)["level"] == "L2", scan)
+    check(scan.at(10)["reproduced"], scan)
     scan = Scan({"program.py": text % "(1.0 + np.abs(self.direction))"}, "program.py::Ray.unit")
     check(not scan.findings and scan.events.of("searched"), scan)
 
