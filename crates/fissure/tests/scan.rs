@@ -135,9 +135,9 @@ fn a_module_of_jax_makes_its_weights_of_its_first_arguments() {
     let context = TestContext::new();
     // As modules of Flax do it.
     let program = "import jax.numpy as jnp\n\nclass Energy:\n    \
-                   def init_with_output(self, key, *values, method):\n        \
+                   def init_with_output(self, key, *values, method, **named):\n        \
                    self.scale = jnp.ones(())\n        \
-                   return getattr(self, method)(*values), {}\n\n    \
+                   return getattr(self, method)(*values, **named), {}\n\n    \
                    def __call__(self, logits):\n        \
                    return jnp.exp(logits * self.scale).mean()\n";
     context.write("faulty.py", program);
