@@ -57,6 +57,39 @@ fn a_finding_ends_with_1_and_its_patch_applies() {
     assert!(again.stdout.contains("no instability found"), "{again:?}");
 }
 
+#[test]
+fn nothing_found_in_the_part_that_ran_ends_with_4_and_says_how_much_that_was() {
+    let Some(python) = fissure_testing::torch_python() else {
+        return;
+    };
+    let context = TestContext::new();
+    // Its last line is the unstable one, and the file that it reads before is not there.
+    let program = |reads: &str| {
+        format!(
+            "import numpy as np\nx = np.random.rand(6)\nprint(np.sqrt(x + 1.0).sum())\n\
+             {reads}\nprint(np.log(x + 2.0).sum())\n"
+        )
+    };
+    context.write("part.py", &program("open('weights.txt').read()"));
+    let part = scan(&context, &python, &["part.py"]);
+    assert_eq!(part.code, Some(4), "{part:?}");
+    let said = format!("{}{}", part.stdout, part.stderr);
+    assert!(said.contains("FileNotFoundError"), "{said}");
+    assert!(said.contains("1 of 2 unstable call sites"), "{said}");
+    assert!(!said.contains("no instability found"), "{said}");
+    context.write("exits.py", &program("raise SystemExit(3)"));
+    let exits = scan(&context, &python, &["exits.py"]);
+    assert_eq!(exits.code, Some(4), "{exits:?}");
+    // The same to its end, and a failure in the part that ran.
+    context.write("whole.py", &program("pass"));
+    let whole = scan(&context, &python, &["whole.py"]);
+    assert_eq!(whole.code, Some(0), "{whole:?}");
+    let failing = program("open('weights.txt').read()").replace("np.sqrt(x + 1.0)", "np.log(x)");
+    context.write("failing.py", &failing);
+    let failing = scan(&context, &python, &["failing.py"]);
+    assert_eq!(failing.code, Some(1), "{failing:?}");
+}
+
 /// A function gets arrays of the library that its file imports, and so does its reproducer.
 fn a_function_is_scanned(package: &str, requirement: &str, program: &str) {
     let Some(python) = fissure_testing::library_python(package, requirement) else {
@@ -94,6 +127,27 @@ fn a_function_of_a_jax_file_gets_arrays() {
         "import jax.numpy as jnp\n\ndef energy(logits):\n    \
          raised = jnp.exp(logits)\n    return raised.mean()\n",
     );
+}
+
+#[test]
+fn a_module_of_jax_makes_its_weights_of_its_first_arguments() {
+    let Some(python) = fissure_testing::library_python("jax", "jax==0.7.1") else {
+        return;
+    };
+    let context = TestContext::new();
+    // As modules of Flax do it.
+    let program = "import jax.numpy as jnp\n\nclass Energy:\n    \
+                   def init_with_output(self, key, *values, method, **named):\n        \
+                   self.scale = jnp.ones(())\n        \
+                   return getattr(self, method)(*values, **named), {}\n\n    \
+                   def __call__(self, logits):\n        \
+                   return jnp.exp(logits * self.scale).mean()\n";
+    context.write("faulty.py", program);
+    context.write("stable.py", &program.replace("jnp.exp", "jnp.tanh"));
+    let faulty = scan(&context, &python, &["faulty.py::Energy.__call__"]);
+    assert_eq!(faulty.code, Some(1), "{faulty:?}");
+    let stable = scan(&context, &python, &["stable.py::Energy.__call__"]);
+    assert_eq!(stable.code, Some(0), "{stable:?}");
 }
 
 #[test]

@@ -38,6 +38,7 @@ class Found:
         self.reason = None
         self.elapsed = None
         self.variation = None  # a changed number or size, see changes.py
+        self.after_overflow = False  # an operation before it is what failed by magnitude
         self.heaviest = 0.0  # times their own values that weights have
         self.level, self.ratio, self.largest = self._level(level)
         self.severity = self._severity()
@@ -95,7 +96,7 @@ class Found:
                 and self.heaviest > self.GROWN
                 and self.oracle != "gradient_nonfinite"
             ):
-                if self.failure.domain:
+                if self.failure.domain and not self.after_overflow:
                     # The operand was lost on the way (a softmax that became 0): another formula would have kept it.
                     return "medium"
                 # Training hardly makes weights so much larger; a gradient that is gone needs no more than that.
@@ -156,7 +157,16 @@ class Found:
         ]
         if not again:
             return False
-        self.failure = again[0]
+        stale, self.failure = self.failure, again[0]
+        self.after_overflow = any(
+            earlier.index < self.failure.index
+            and earlier.oracle == "nonfinite"
+            and not earlier.domain
+            for earlier in trace.failures
+        )
+        if stale.domain and (self.after_overflow or not self.failure.domain):
+            # The values it was met with overflow every format; those that are left after shrinking do not.
+            self.severity = self._severity()
         operands = next(
             (node.operands for node in trace.nodes if node.index == self.failure.index), ()
         )

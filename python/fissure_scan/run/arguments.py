@@ -103,7 +103,15 @@ class Arguments:
 
     def describe(self, infos):
         """What is documented of parameters holds for the arrays that the function makes of lists, too."""
+        invented = self.constructor is not None and self.constructor.observed is None
         for info in infos:
+            if invented and (
+                info.kind == "entering"
+                or info.kind == "source"
+                and not info.frozen
+                and info.name in self.constructor.values
+            ):
+                info.made_up, info.why = True, "of an object that was made up"
             facts = self.facts.get(info.name)
             if (
                 facts is None

@@ -13,6 +13,12 @@ _SHAPE = re.compile(
     r"\bndarray|\barray)\s*(?:is|of|=|:)?\s*[\(\[]([^()\[\]]*)[\)\]]",
     re.I,
 )
+# `logits (batch_size, num_classes)`: words that can only be sizes.
+_SIZES = re.compile(
+    r"\(((?:(?:batch\w*|\w+_(?:size|dim|length|features|channels)|num_\w+|n_\w+)\s*,\s*)+"
+    r"(?:batch\w*|\w+_(?:size|dim|length|features|channels)|num_\w+|n_\w+))\)",
+    re.I,
+)
 _INTERVAL = re.compile(
     r"(?:in|range|between|within|interval|from|values?)\s*(?:of|in|the range|is)?"
     r"\s*[:=]?\s*([\[\(\]])\s*(%s)\s*,\s*(%s)\s*([\]\)\[])" % (_NUMBER, _NUMBER),
@@ -34,6 +40,18 @@ _DISTRIBUTION = re.compile(
     r"\bprobability (?:vectors?|distributions?|simplex)\b|\bprobabilities of \w+ distributions?\b"
     r"|(?<!of the )(?<!of a )(?<!of )(?:\b(?:data|target|source|prior|approximate|predicted|reference|true|discrete)"
     r"|\(discrete\)) distributions?\b(?! of)",
+    re.I,
+)
+# Labels of two classes, perhaps softened: never outside of 0 and 1.
+_BINARY = re.compile(
+    r"\bbinary (?:\w+ )?(?:labels?|targets?|masks?|values?|ground truth)\b|\b(?:multi|one)[- ]?hot\b|\{0, ?1\}"
+    r"|\b0(?:/1\b| or 1\b| for \w[^.;]{0,40} and 1 for\b)|\bzeros? (?:and|or) ones?\b",
+    re.I,
+)
+# A class, not a sign.
+_POSITIVE = re.compile(
+    r"\bpositive\b(?![- ](?:(?:and|or|vs\.?|versus) negative|class\w*|labels?|samples?|examples?|pairs?|keys?"
+    r"|anchors?|ones|images?|rate|predictions?|weights? of|semi|definite))",
     re.I,
 )
 _BASE = re.compile(r"\bbase of (?:the |a )?logarithms?\b|\blogarithm(?:ic)? base\b", re.I)
@@ -68,6 +86,7 @@ class Facts:
         self.whole = False  # integers: class indices, counts
         self.unit_length = False  # its rows are directions
         self.covariance = False  # a symmetric matrix without negative eigenvalues
+        self.binary = False  # labels that are 0, 1 or between
         self.distribution = False  # its rows are probabilities that sum to 1
 
     def array(self):
@@ -185,6 +204,8 @@ def _read(facts):
     match = _SHAPE.search(text)
     if match is None and facts.array():
         match = re.search(r"[\(\[]((?:\w+\s*,\s*)+\w*|\w+,)[\)\]]", text)
+    if match is None:
+        match = _SIZES.search(text)
     if match:
         facts.shape = _sizes(next(group for group in match.groups() if group is not None))
     for word, dtype in _DTYPES:
@@ -208,6 +229,7 @@ def _read(facts):
     match = _CHOICES.search(text)
     if match:
         facts.choices = re.findall(r"['\"]([^'\"]*)['\"]", match.group(1))
+    facts.binary = _BINARY.search(text) is not None
     facts.unit_length = _UNIT_LENGTH.search(text) is not None
     facts.covariance = _COVARIANCE.search(text) is not None
     facts.distribution = _DISTRIBUTION.search(text) is not None and "log" not in lower
@@ -230,6 +252,9 @@ def _sizes(text):
 
 
 def _range(facts, text, lower):
+    if facts.binary and facts.dtype != "bool":
+        facts.low, facts.high = 0.0, 1.0
+        return
     match = _INTERVAL.search(text)
     if match:
         opening, low, high, _ = match.groups()
@@ -246,7 +271,7 @@ def _range(facts, text, lower):
         facts.low = 0.0
     elif _BASE.search(text):
         facts.low, facts.open_low = 1.0, True
-    elif re.search(r"\b(strictly )?positive\b", lower):
+    elif _POSITIVE.search(text):
         facts.low, facts.open_low = 0.0, True
     match = _AT_LEAST.search(text)
     if match:

@@ -224,8 +224,9 @@ def documentation(function, owner=None):
 class Guesser:
     """First guesses for the parameters of one function under one plan."""
 
-    def __init__(self, chosen, shape, labels):
+    def __init__(self, chosen, shape, labels, objects=None):
         self.library = chosen
+        self.objects = objects  # of the program's own classes, see objects.py
         self.shape = shape
         self.labels = labels  # "integers", "binary", "none"; "numbers" for constructors
         self.symbols = {}  # names of sizes in docstrings and hints
@@ -251,6 +252,10 @@ class Guesser:
             return specs.constant(members[0])
         if isinstance(annotation, type):
             made = self._object(annotation)
+            if made is not None:
+                return made
+        if annotation is not EMPTY and self.objects is not None:
+            made = self.objects.spec(annotation)
             if made is not None:
                 return made
         shape = self._shape(facts, full)
@@ -367,6 +372,8 @@ class Guesser:
         ):
             container = "tuple" if "uple[" in hint else "list"
             return specs.array("float", wanted, chosen, container=container, count=2)
+        if facts.binary and facts.dtype in (None, "float32", "float64"):
+            return specs.array("binary", wanted, chosen, facts.dtype)
         if facts.whole or facts.dtype in ("int64", "int32", "uint8"):
             return specs.array(
                 "labels",

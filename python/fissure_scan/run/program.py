@@ -234,7 +234,7 @@ class Program:
             raise
         except BaseException as error:
             trace.error = self.describe(error)
-            if isinstance(error, ZeroDivisionError):
+            if isinstance(error, ZeroDivisionError) and not _said(*trace.error[2:]):
                 monitor.divided_by_zero(*trace.error[2:])
             monitor.ended_by(error)
 
@@ -443,3 +443,8 @@ _INSTALLED = []
 def recorded_steps():
     graphs = sys.modules.get(__package__.rpartition(".")[0] + ".backends.graph_backend")
     return graphs.BACKEND.recording if graphs is not None else None
+
+
+def _said(file, line):
+    """Does the program itself raise there, by a statement of its own?"""
+    return file is not None and linecache.getline(file, line).lstrip().startswith("raise ")

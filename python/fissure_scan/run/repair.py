@@ -57,6 +57,10 @@ _CHOICE = re.compile(
     r"not implemented|unrecogni",
     re.I,
 )
+# `assert mode in {BINARY, MULTICLASS}`: names of the program that stand for the choices.
+_ASSERTED = re.compile(
+    r"\b(\w+)(?:\.\w+\(\))? in [\[({]([\w., ]+)[\])}]|\b(\w+) in ([A-Za-z_]\w*)\b"
+)
 _QUOTED = re.compile(r"['\"`]([\w\-. ]{1,30})['\"`]")
 _ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '(\w+)'|has no attribute '(\w+)'")
 _SCALAR = re.compile(
@@ -74,6 +78,10 @@ _CALL = re.compile(r"not callable|must be callable", re.I)
 _BOUNDS = re.compile(r"out of (?:bounds|range)|index.*range", re.I)
 _PROBABLE = re.compile(r"\[0, ?1\]|between 0 and 1|\(0, ?1\)|probabilit|0 to 1|in the range", re.I)
 _POSITIVE = re.compile(r"positive|non-?negative|> ?0|greater than|larger than|at least", re.I)
+_ORDERED = re.compile(
+    r"sorted|ascending|increasing|monoton|\b\w+ (?:is |must be |should be )?(?:larger|greater|smaller|less) than \w*[a-z]",
+    re.I,
+)
 _MATRIX = re.compile(
     r"positive.?definite|symmetric|square|singular|cholesky|last 2 dimensions", re.I
 )
@@ -119,7 +127,7 @@ _ATTRIBUTES = {
 }
 
 
-def proposals(state, error, line_names, library):
+def proposals(state, error, line_names, library, objects=None):
     """(parameter, spec) changes worth trying after an error; several changes may come together as a
     dict. `state` has the specs by parameter, `line_names` the names on the line that failed."""
     kind, message = error[0], error[1]
@@ -127,9 +135,10 @@ def proposals(state, error, line_names, library):
     meant = _meant(state, message, line_names)
     hit = [name for name in meant if name in arrays] or arrays
     found = []
-    found += _attributes(state, message, meant, library)
+    found += _attributes(state, message, meant, library, objects)
     found += _types(state, kind, message, meant, hit, library)
     found += _shapes(state, message, hit, arrays, meant)
+    found += _asserted(state, message, objects)
     found += _values(state, message, meant, hit)
     return found
 
@@ -346,7 +355,7 @@ def _types(state, kind, message, meant, hit, library):
                 yield {name: specs.constant(3)}
 
 
-def _attributes(state, message, meant, library):
+def _attributes(state, message, meant, library, objects):
     match = _ATTRIBUTE.search(message)
     if not match:
         return
@@ -358,6 +367,12 @@ def _attributes(state, message, meant, library):
             else:
                 other = "numpy" if state[name].library != "numpy" else library
                 yield {name: state[name]._replace(library=other, container=None)}
+    if objects is not None and not _of_arrays(attribute):
+        # A class of the program that has it, before anything that only looks like one.
+        for made in objects.with_attribute(attribute):
+            for name in meant:
+                if state[name] != made:
+                    yield {name: made}
     known = _ATTRIBUTES.get(attribute)
     for name in meant:
         if known is not None and not (
@@ -392,12 +407,32 @@ def _of_arrays(attribute):
 # Values ------------------------------------------------------------------------------------------
 
 
+def _asserted(state, message, objects):
+    """The choices of an assertion, by the values that their names have in the target's file."""
+    if objects is None or not message.startswith("assert "):
+        return
+    for match in _ASSERTED.finditer(message):
+        name, names = match.group(1) or match.group(3), match.group(2) or match.group(4)
+        if name not in state:
+            continue
+        for word in re.findall(r"[\w.]+", names):
+            value = objects.value(word)
+            parts = value if isinstance(value, (list, tuple, set, frozenset, dict)) else [value]
+            for part in parts:
+                if type(part) in (str, int, float):
+                    yield {name: specs.constant(part)}
+
+
 def _values(state, message, meant, hit):
     if _CHOICE.search(message):
         for text in dict.fromkeys(_QUOTED.findall(message)):
             for name in meant:
                 if text != name:
                     yield {name: specs.constant(text)}
+    if _ORDERED.search(message):
+        # Corners of boxes, times, edges of bins: one after the other.
+        for names in [hit] + [[name] for name in hit]:
+            yield dict((name, state[name]._replace(kind="sorted", extra=None)) for name in names)
     if _SIMPLEX.search(message):
         for name in hit:
             yield {name: state[name]._replace(kind="simplex")}

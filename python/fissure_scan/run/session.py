@@ -9,7 +9,7 @@ from ..judge import numpy_precision, precision
 from ..report import causes, crash, failing_input, reproduce, verify
 from ..search import variations
 from ..steer import learned, registry, soft_assertions
-from ..watch import operations, patches, whole_numbers
+from ..watch import patches
 from ..search.candidates import Variable
 from ..report.fix_check import FixCheck
 from ..watch.monitor import Policy
@@ -22,23 +22,15 @@ from ..search.collected import Collected
 from ..search.loop import Search
 from ..search.runner import Runner
 from ..search.space import Space
+from .understanding import LARGEST_INPUT, Understanding, elements
 
 
-# Larger inputs are left as they are: candidates are arrays of doubles of the same size.
-LARGEST_INPUT = 20000000
 # Seconds for seeing whether the scripts of findings show them.
 SCRIPTS_SECONDS = 30.0
 # Of the time of a scan, the processor time for finding arguments: at most three times as much on the clock.
 TRIAL_SHARE = 0.3
 # Of the time of a scan, what the search leaves for them.
 REPORT_SECONDS, REPORT_SHARE = 8.0, 0.15
-
-
-def elements(shape):
-    count = 1
-    for size in shape:
-        count *= size
-    return count
 
 
 def _safe(name):
@@ -171,9 +163,12 @@ class Session:
                     "that are not there too"
                 )
             return False
-        self._calibrate()
-        self._settings()
-        self._understood()
+        understanding = Understanding(self.plan, self.program, trace)
+        understanding.calibrate()
+        self.scalars, unknown = understanding.settings()
+        if unknown is not None:
+            self.channel.emit("unknown_inputs", **unknown)
+        self.channel.emit("understood", **understanding.told(self.scalars))
         return True
 
     def _functions_instead(self):
@@ -186,51 +181,6 @@ class Session:
             and loading.defines_functions(self.program.file)
         )
 
-    def _calibrate(self):
-        """One run on slightly other data: what enters with other values then was computed from the
-        inputs where nobody watched (a tensor wrapped anew), and is no input itself."""
-        infos = self.baseline.inputs
-        if (
-            not any(info.kind == "entering" for info in infos.values())
-            or self.baseline.stopped is not None
-        ):
-            return
-        overrides = {}
-        for key, info in infos.items():
-            if (
-                info.kind in ("source", "parameter", "batch")
-                and not info.frozen
-                and 0 not in info.shape()
-                and elements(info.shape()) <= LARGEST_INPUT
-            ):
-                variable = Variable(info)
-                overrides[key] = variable.clip(0.875 * variable.own + 0.0625 * variable.scale, 1)
-        arguments = self.program.synthesised
-        numbers = {}
-        if arguments is not None:
-            # Arrays are made of numbers, too.
-            numbers = dict(
-                (name, 0.875 * value)
-                for name, value in arguments.values.items()
-                if type(value) is float and value
-            )
-        if not overrides and not numbers:
-            return
-        self.program.settings.infos = infos
-        policy = Policy(
-            overrides=overrides,
-            stop_after=self.baseline.operations,
-            time_limit=max(1.0, 3.0 * self.baseline.seconds),
-        )
-        if overrides:
-            self.program.run(policy)
-        if numbers:
-            arguments.changed = numbers
-            try:
-                self.program.run(policy)
-            finally:
-                arguments.changed = {}
-
     def _own_run(self):
         limit = min(self.plan["own_run_timeout"], max(5.0, 0.5 * (self.ends - time.monotonic())))
         return self.program.run(
@@ -240,86 +190,6 @@ class Session:
                 backward_limit=self.plan.get("steps"),
             )
         )
-
-    def _settings(self):
-        ranges = self.plan.get("inputs", {})
-        frozen = set(self.plan.get("freeze", []))
-        names = set()
-        config = self.plan["config"]
-        low, high = config["min_value"], config["max_value"]
-        given = any(
-            info.kind == "parameter" and not info.frozen for info in self.baseline.inputs.values()
-        )
-        for info in self.baseline.inputs.values():
-            # A list of numbers in a function that gets its data is a constant of its formula.
-            if (
-                self.program.function
-                and given
-                and info.kind == "source"
-                and not info.frozen
-                and operations.source(info.origin) == "literal"
-                and info.name not in ranges
-            ):
-                info.frozen, info.why = True, "written down in the function"
-        if self.program.function:
-            self.program.synthesised.describe(self.baseline.inputs.values())
-        for info in self.baseline.inputs.values():
-            names.update(info.name.split(","))
-            if (
-                info.kind != "weight"
-                and not info.frozen
-                and (info.low, info.high) == (None, None)
-                and (low, high) != (None, None)
-            ):
-                info.low, info.high, info.why = low, high, "min_value and max_value"
-            if info.name in frozen:
-                info.frozen, info.why = True, "--freeze"
-            if info.name in ranges:
-                info.frozen = False
-                info.low, info.high = ranges[info.name]
-                info.why = "--input"
-                if info.kind == "weight":
-                    info.kind = "source"
-        if self.program.function:
-            self.scalars = variations.scalars_of_arguments(
-                self.program.synthesised, self.program, ranges, frozen
-            )
-        else:
-            self.scalars = variations.scalars_of_script(self.program, ranges, frozen)
-        names.update(variations.known_names(self.program))
-        unknown = sorted((frozen | set(ranges)) - names)
-        if unknown:
-            self.channel.emit("unknown_inputs", names=unknown, known=sorted(names))
-
-    def _understood(self):
-        trace = self.baseline
-        sites = [
-            dict(site.as_json(), hits=count)
-            for site, count in trace.hits.items()
-            if soft_assertions.announced(site.function)
-        ]
-        inputs = []
-        for info in trace.inputs.values():
-            if info.frozen and info.why == whole_numbers.ONLY_INDICES and info.kind == "source":
-                continue
-            inputs.append(
-                {
-                    "name": info.name,
-                    "kind": info.kind,
-                    "origin": info.origin,
-                    "file": info.file,
-                    "line": info.line,
-                    "shape": info.shape(),
-                    "dtype": info.dtype(),
-                    "low": info.low,
-                    "high": info.high,
-                    "why": info.why,
-                    "frozen": info.frozen,
-                }
-            )
-        inputs.extend(scalar.as_json() for scalar in self.scalars)
-        executed = sorted(set((node.site.file, node.site.line) for node in trace.nodes))
-        self.channel.emit("understood", sites=sites, inputs=inputs, executed=executed)
 
     # The search --------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ ARRAYS = (
     "simplex",
     "onehot",
     "direction",
+    "sorted",
 )
 
 
@@ -93,6 +94,8 @@ def _array(spec, seed):
         if values.ndim:
             rows = values.reshape(-1, shape[-1])
             rows[numpy.arange(len(rows)), numpy.arange(len(rows)) % shape[-1]] = 1.0
+    elif spec.kind == "sorted":
+        values = numpy.sort(state.standard_normal(shape), axis=-1) if shape else 1.0
     elif spec.kind == "direction":
         values = of_unit_length(state.standard_normal(shape))
     elif spec.kind == "simplex":

@@ -49,6 +49,11 @@ class Target:
                 "no object of `%s` could be made: %s: %s"
                 % (self.owner.__name__, type(error).__name__, error)
             ) from error
+        begin = getattr(made, "init_with_output", None)
+        if begin is not None and "jax" in sys.modules:
+            # Modules of Flax make their weights of the first arguments.
+            key = sys.modules["jax"].random.PRNGKey(0)
+            return lambda *values, **named: begin(key, *values, method=self.name, **named)[0]
         return getattr(made, self.name)
 
 
@@ -64,13 +69,23 @@ def resolve(namespace, path):
         value = getattr(value, part)
     if (
         isinstance(owner, type)
-        and inspect.isfunction(value)
-        and not isinstance(inspect.getattr_static(owner, parts[-1]), staticmethod)
+        and (inspect.isfunction(value) or _takes_self(value))
+        and not isinstance(inspect.getattr_static(owner, parts[-1]), (staticmethod, classmethod))
     ):
         return Target(owner, value, parts[-1])
     if not callable(value):
         raise TargetError("`%s` cannot be called" % path)
     return Target(None, value)
+
+
+def _takes_self(value):
+    """Is it a method that a decorator made an object of (`jax.jit`, `lru_cache`)?"""
+    if isinstance(value, type) or inspect.ismethod(value) or not hasattr(value, "__wrapped__"):
+        return False
+    try:
+        return next(iter(inspect.signature(value).parameters), None) == "self"
+    except (TypeError, ValueError):
+        return False
 
 
 def import_once(plan):
@@ -205,14 +220,15 @@ def _computes(function, outcome):
 
 
 def _computed_with(trace):
-    """Names of the parameters whose arrays are operands of arithmetic with other arrays."""
-    return set(
-        trace.given[id(value)]
-        for node in trace.nodes
-        if operations.has(node.name, "arithmetic") and len(node.inputs) > 1
-        for value in node.inputs
-        if id(value) in trace.given
-    )
+    """Names of the parameters whose arrays, or casts of them, are operands of arithmetic with other arrays."""
+    names, found = dict(trace.given), set()
+    for node in trace.nodes:
+        of_parameters = [names[id(value)] for value in node.inputs if id(value) in names]
+        if len(node.inputs) == 1 and of_parameters and node.name == "cast":
+            names.update((id(value), of_parameters[0]) for value in node.outputs)
+        elif len(node.inputs) > 1 and operations.has(node.name, "arithmetic"):
+            found.update(of_parameters)
+    return found
 
 
 def _binary(trial, outcome, last_computed):
@@ -319,14 +335,14 @@ def _takes_nothing(owner):
 def _by_layers(owner, constructor, trial):
     """States whose arrays fit the first layers of a module."""
     torch = sys.modules.get("torch")
-    if torch is None or not issubclass(owner, torch.nn.Module):
+    if torch is None:
         return []
     try:
         made = owner() if constructor is None else constructor.construct(owner)
     except Exception:
         return []
     nn, shapes = torch.nn, []
-    for layer in made.modules():
+    for layer in _layers(made, nn):
         if isinstance(layer, nn.Conv2d):
             shapes += [(2, layer.in_channels, 32, 32), (2, layer.in_channels, 64, 64)]
         elif isinstance(layer, nn.Conv1d):
@@ -359,4 +375,22 @@ def _by_layers(owner, constructor, trial):
         else:
             states.append(trial.first_state(shape, "none"))
             states.append(trial.first_state(shape, "integers"))
+            if not isinstance(made, nn.Module):
+                states.append(_one_by_row(trial.first_state(shape, "integers")))
     return states
+
+
+def _layers(made, nn):
+    """The layers of a module, or of the modules that an object holds (a trainer its model)."""
+    held = [made] if isinstance(made, nn.Module) else list(getattr(made, "__dict__", {}).values())
+    for value in held:
+        if isinstance(value, nn.Module):
+            yield from value.modules()
+
+
+def _one_by_row(state):
+    """The first array goes into the layers; the others have a number for each of its rows (rewards, weights)."""
+    arrays = [name for name, spec in state.items() if specs.is_array(spec)]
+    for name in arrays[1:]:
+        state[name] = state[name]._replace(shape=state[arrays[0]].shape[:1])
+    return state

@@ -12,7 +12,7 @@ import linecache
 import re
 import sys
 
-from . import guess, repair, signatures, specs
+from . import guess, objects, repair, signatures, specs
 from .arguments import Arguments
 
 # Calls per target at most.
@@ -44,7 +44,7 @@ class Trial:
     """The search for a call that is accepted. `attempt(arguments)` makes one and gives the error
     (class, message, file, line) or None, and the number of array operations."""
 
-    def __init__(self, function, skip_first, documented, users, attempt, budget):
+    def __init__(self, function, skip_first, documented, users, attempt, budget, depth=0):
         self.documented = documented
         self.users = users
         self.attempt = attempt
@@ -55,6 +55,7 @@ class Trial:
         with contextlib.suppress(ValueError):
             plain = inspect.unwrap(signatures.behind(plain))
         self.library = guess.library(plain)
+        self.objects = objects.Objects(users, getattr(plain, "__globals__", None), depth)
         self.parameters = []
         self.rest = None
         for position, parameter in enumerate(signatures.parameters(function)):
@@ -69,7 +70,7 @@ class Trial:
     # States --------------------------------------------------------------------------------------
 
     def first_state(self, shape, labels):
-        guesser = guess.Guesser(self.library, shape, labels)
+        guesser = guess.Guesser(self.library, shape, labels, self.objects)
         state = {}
         for parameter in self.parameters:
             if parameter.default is dataclasses._HAS_DEFAULT_FACTORY:
@@ -229,7 +230,7 @@ class Trial:
     def _changes(self, outcome, library):
         names = set(re.findall(r"[A-Za-z_]\w*", outcome.last_line))
         if outcome.error is not None:
-            yield from repair.proposals(outcome.state, outcome.error, names, library)
+            yield from repair.proposals(outcome.state, outcome.error, names, library, self.objects)
         required = set(
             parameter.name for parameter in self.parameters if parameter.default is guess.EMPTY
         ) | {"*"}

@@ -35,6 +35,9 @@ class GradientWatch:
         self.hooked.add(identity)
 
         def seen(gradient, identity=identity):
+            if gradient is None:
+                # One of several results, of which nothing was computed.
+                return
             # As in `TorchBackend.finite`: a finite sum is an answer, and cheap.
             good = math.isfinite(gradient.sum().item()) or bool(torch.isfinite(gradient).all())
             if identity not in self.finite or not good:

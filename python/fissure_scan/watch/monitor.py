@@ -8,7 +8,7 @@ from . import refused, sources, whole_numbers
 from ..backends import math_backend
 from ..judge import oracles
 from ..steer import registry, soft_assertions
-from .monitor_tools import flatten
+from .monitor_tools import flatten, still_bad
 from .trace import Failure, InputInfo, Node, Site, Trace, version_of
 from .users import local_name, weight_name
 
@@ -379,9 +379,7 @@ class Monitor:
                     self.bad.discard(id(value))
         node.output_bad = bad_output
         if self.bad:
-            node.inputs_bad = (
-                bad_before if in_place else any(id(value) in self.bad for value in node.inputs)
-            )
+            node.inputs_bad = bad_before if in_place else still_bad(backend, node.inputs, self.bad)
         if bad_output and not in_place:
             # The flag follows objects; a view of a spoiled tensor is a new object.
             node.inputs_bad = any(

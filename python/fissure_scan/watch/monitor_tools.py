@@ -26,3 +26,8 @@ def has_nonfinite_scalar(values):
         if isinstance(value, (list, tuple)) and has_nonfinite_scalar(value):
             return True
     return False
+
+
+def still_bad(backend, values, bad):
+    """Is one of the arrays spoiled? What was written into it since then (`y[x == 0] = 0`) may have cured it."""
+    return any(id(value) in bad and not backend.finite(value) for value in values)

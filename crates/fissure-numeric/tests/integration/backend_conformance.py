@@ -161,6 +161,28 @@ def _():
     assert np.isclose(float(np.asarray(BACKEND.numbers(wide)).ravel()[0]), np.exp(100.0))
 
 
+@case("the derivative of one operation goes to each operand, also to one that it has twice")
+def _():
+    if LIBRARY not in ("jax", "tensorflow"):
+        return  # autograd and differences, see steer/tape.py
+    module = importlib.import_module({"jax": "jax.numpy"}.get(LIBRARY, LIBRARY))
+    array, cotangent = made([1.0, -2.0, 3.0]), np.ones(3, dtype=np.float32)
+
+    def pulled(function, *operands):
+        """The slope of the first operand, over all places where the operation has it."""
+        pairs = BACKEND.vjp(nodes(function.__name__, function, operands), [cotangent])
+        assert any(to is operands[0] for to, _ in pairs)
+        return sum(slope for to, slope in pairs if to is operands[0])
+
+    assert np.allclose(pulled(module.multiply, array, array), [2.0, -4.0, 6.0])
+    # A NumPy array is no operand of which the library keeps a tape.
+    plain = np.array([1.0, 2.0, 3.0], dtype=np.float32)
+    assert np.allclose(pulled(module.multiply, array, plain), plain)
+    arccos = module.arccos if LIBRARY == "jax" else module.acos
+    slope = pulled(arccos, made([1.0, 0.0, 0.5]))
+    assert not np.isfinite(slope[0]) and np.isfinite(slope[1:]).all(), slope
+
+
 @case("a constant that rounding takes away is noticed, one that stays is not")
 def _():
     one, ten = made([1.0, 2.0]), made([10.0, 20.0])

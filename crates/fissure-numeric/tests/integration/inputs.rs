@@ -46,3 +46,8 @@ fn whole_numbers_and_frames_are_inputs() {
 fn lower_precision_is_judged_and_soft_assertions_have_the_slopes_of_their_distances() {
     every_sentence_holds("search_self_test.py");
 }
+
+#[test]
+fn arguments_are_what_the_program_itself_makes_and_describes() {
+    every_sentence_holds("arguments_self_test.py");
+}
