@@ -197,6 +197,18 @@ def endless_thread(x):
     return x
 
 
+def busy_thread(x):
+    """Returns at once; a thread stays that lets nobody else run for a while, again and again."""
+    if x == TRIGGER:
+        threading.Thread(target=_hold_interpreter, daemon=True).start()
+    return x
+
+
+def _hold_interpreter():
+    while True:
+        pow(3, 1_500_000)
+
+
 def undecodable_text(x):
     if x == TRIGGER:
         raise ValueError(b"caf\xe9 \xff".decode("utf-8", "surrogateescape") + "\0end")
