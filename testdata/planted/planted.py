@@ -197,16 +197,17 @@ def endless_thread(x):
     return x
 
 
-def busy_thread(x):
-    """Returns at once; a thread stays that lets nobody else run for a while, again and again."""
+def slow_to_leave(x):
+    """Returns at once; its process seems to have one more thread, and takes its time to see that."""
     if x == TRIGGER:
-        threading.Thread(target=_hold_interpreter, daemon=True).start()
+        count = _thread._count
+
+        def counted():
+            time.sleep(0.5)
+            return count() + 1
+
+        _thread._count = counted
     return x
-
-
-def _hold_interpreter():
-    while True:
-        pow(3, 1_500_000)
 
 
 def undecodable_text(x):

@@ -378,8 +378,8 @@ fn two_workers_survive_everything_at_once_and_lose_nothing() {
 fn a_worker_that_leaves_because_of_a_thread_is_not_the_fault_of_the_input_that_it_did_not_read() {
     let scratch = tempfile::tempdir().unwrap();
     let pool = Pool::start(planted_options(scratch.path())).unwrap();
-    // The thread keeps the worker from leaving at once: the next message is sent to one that will not read it.
-    for function in ["busy_thread", "fine", "busy_thread", "fine"] {
+    // The worker takes its time to leave: the next message is sent to one that will not read it.
+    for function in ["slow_to_leave", "fine", "slow_to_leave", "fine"] {
         let answer = run(&pool, batch(function, &[7]));
         let [execution] = &answer.executions[..] else {
             panic!("{answer:?}");
