@@ -197,6 +197,19 @@ def endless_thread(x):
     return x
 
 
+def slow_to_leave(x):
+    """Returns at once; its process seems to have one more thread, and takes its time to see that."""
+    if x == TRIGGER:
+        count = _thread._count
+
+        def counted():
+            time.sleep(0.5)
+            return count() + 1
+
+        _thread._count = counted
+    return x
+
+
 def undecodable_text(x):
     if x == TRIGGER:
         raise ValueError(b"caf\xe9 \xff".decode("utf-8", "surrogateescape") + "\0end")

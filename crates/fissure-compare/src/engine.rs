@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Sender, unbounded};
 use fissure_campaign::{ApiIndex, DenyList, order};
-use fissure_execute::{ExecuteError, PoolOptions, SandboxOptions, has_gpu};
+use fissure_execute::{PoolOptions, SandboxOptions, has_gpu};
 use fissure_model::{Api, Dtype, Oracle, Spec};
 
 use crate::accuracy::sweep_both;
 use crate::behaviour::{Behaviour, Kind, fold};
+use crate::event::{CompareError, Event};
 use crate::lane::{Apis, Lane, Sides};
 use crate::observation::{CLOSELY, MEASURE, OBSERVE};
 use crate::options::{CompareOptions, SideOptions, Subject};
@@ -29,40 +30,6 @@ const TURN: u64 = 96;
 /// Share of the time after which no further turn begins.
 const TURNS_END: f64 = 0.72;
 const SWEEPS_END: f64 = 0.85;
-
-#[derive(Debug, thiserror::Error)]
-pub enum CompareError {
-    #[error("failed to {0}")]
-    Execute(#[from] ExecuteError),
-    #[error("failed to write {}: {source}", path.display())]
-    Write {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("there is no {0}")]
-    NoFolder(PathBuf),
-    #[error("a thread of the comparison ended early")]
-    Lost,
-}
-
-/// What happens on the way.
-#[derive(Debug)]
-pub enum Event<'a> {
-    Began {
-        before: &'a SideInfo,
-        after: &'a SideInfo,
-        apis: usize,
-    },
-    /// Something differs; it may still be folded with others and made small.
-    Found(&'a Behaviour),
-    /// APIs that had their first turn, and inputs so far.
-    Progress {
-        apis: usize,
-        inputs: u64,
-    },
-    Phase(&'static str),
-    Warning(String),
-}
 
 enum News {
     Found(Vec<Behaviour>),

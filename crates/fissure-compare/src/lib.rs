@@ -9,6 +9,7 @@ mod accuracy;
 mod behaviour;
 mod difference;
 mod engine;
+mod event;
 mod excuse;
 mod known;
 mod lane;
@@ -24,7 +25,8 @@ mod targets;
 
 pub use accuracy::sweep_both;
 pub use behaviour::{Behaviour, Kind};
-pub use engine::{CompareError, Event, compare};
+pub use engine::compare;
+pub use event::{CompareError, Event};
 pub use known::{KnownChange, KnownChanges, KnownChangesError, Rename};
 pub use options::{CompareOptions, SideOptions, Subject};
 pub use report::{Counts, Report, SideInfo};

@@ -82,7 +82,8 @@ impl Limits<'_> {
 pub(crate) enum Stop {
     /// Everything up to this input is in the journal.
     Finished(usize),
-    /// The message did not reach it: nothing ran.
+    /// The message did not reach it: nothing ran. So it is, too, where a worker ends that had messages before
+    /// this one: what they left may have ended it, or it left by itself because of a thread that stays.
     Unreached,
     Died(ExitStatus),
     /// Ended by the watchdog while this input ran.
@@ -124,6 +125,7 @@ impl Requested {
             pid,
             channel: self.channel,
             channel_lost: false,
+            used: false,
             ended: false,
             tracer: None,
             output: self.output,
@@ -137,6 +139,8 @@ pub(crate) struct Worker {
     channel: Socket,
     /// The worker has closed its end: it can finish what it has, and must then go.
     channel_lost: bool,
+    /// It had a message before.
+    used: bool,
     /// The zygote has reported the end.
     ended: bool,
     tracer: Option<Tracer>,
@@ -174,6 +178,7 @@ impl Worker {
             self.channel_lost = true;
             return Stop::Unreached;
         }
+        let used = std::mem::replace(&mut self.used, true);
         let mut watched = Watched::new(!message.oracles.is_empty());
         let mut look = Instant::now() + TICK;
         let mut zombie_since = None;
@@ -181,7 +186,10 @@ impl Worker {
         loop {
             let wait = look.saturating_duration_since(Instant::now());
             if let Some(stop) = self.wait_for_news(connection, wait) {
-                return self.settle(journal, message.sequence, stop);
+                return match self.settle(journal, message.sequence, stop) {
+                    Stop::Died(_) if used && journal.current().is_none() => Stop::Unreached,
+                    stop => stop,
+                };
             }
             if let Some(next) = journal.finished(message.sequence) {
                 return Stop::Finished(next);

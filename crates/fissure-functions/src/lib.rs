@@ -20,4 +20,4 @@ pub use operation::{Dialect, Operation, Operations, Role, Source};
 pub use property::Property;
 pub use table::{Table, TableError, functions, worker_json};
 pub use twin::Twin;
-pub use unstable::{Family, Objective, Oracle, Precision, Region, Unstable};
+pub use unstable::{Family, Objective, Oracle, Precision, Region, Steered, Unstable};

@@ -54,10 +54,13 @@ pub enum Role {
     /// On a GPU autocast of torch computes it in float32.
     #[serde(rename = "wide on a GPU")]
     WideOnGpu,
+    /// Not negative where its operands are not.
+    #[serde(rename = "keeps sign")]
+    KeepsSign,
 }
 
 impl Role {
-    pub const ALL: [Role; 20] = [
+    pub const ALL: [Role; 21] = [
         Role::Reshapes,
         Role::Moves,
         Role::Averages,
@@ -78,6 +81,7 @@ impl Role {
         Role::Arithmetic,
         Role::InNumpy,
         Role::WideOnGpu,
+        Role::KeepsSign,
     ];
 }
 
@@ -197,6 +201,13 @@ impl Operations {
             .is_some_and(|&index| self.rows[index].roles.contains(&role))
     }
 
+    /// The operation that any library calls so, or the name itself.
+    pub fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
+        let mut rows = self.rows.iter();
+        let row = rows.find(|row| row.names.iter().any(|it| it == name));
+        row.map_or(name, |row| row.name.as_str())
+    }
+
     /// The operation that a name of a library's function means; nothing where no row speaks of it.
     pub fn called(&self, dialect: Dialect, name: &str) -> Option<&str> {
         let has = |names: &[String]| names.iter().any(|it| it == name);
@@ -231,7 +242,7 @@ mod tests {
     use crate::functions;
 
     /// One operation that has the property, and one that looks like it and has not.
-    const EXAMPLES: [(Role, &str, &str); 20] = [
+    const EXAMPLES: [(Role, &str, &str); 21] = [
         (Role::Reshapes, "unsqueeze", "gather"),
         (Role::Moves, "gather", "scatter"),
         (Role::Averages, "mean", "sum"),
@@ -252,6 +263,7 @@ mod tests {
         (Role::Arithmetic, "mul", "matmul"),
         (Role::InNumpy, "log", "logit"),
         (Role::WideOnGpu, "exp", "exp2"),
+        (Role::KeepsSign, "add", "sub"),
     ];
 
     #[test]
@@ -278,6 +290,14 @@ mod tests {
             (Dialect::Jax, "softplus", None),
         ] {
             assert_eq!(operations.called(dialect, name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_any_library_is_the_operation_that_it_means() {
+        let operations = functions().operations();
+        for (name, expected) in [("amax", "max"), ("max", "max"), ("nobody", "nobody")] {
+            assert_eq!(operations.canonical(name), expected);
         }
     }
 

@@ -185,8 +185,26 @@ pub struct Unstable {
     pub rewrites: Vec<String>,
     #[serde(default)]
     pub note: Option<String>,
+    /// What its operands must satisfy, as a part of a sentence.
+    #[serde(default)]
+    pub needs: Option<String>,
+    /// What steers a search toward its region unless it is asked for otherwise.
+    #[serde(default)]
+    pub steered: Steered,
     pub probe: String,
     pub regions: BTreeMap<Precision, Region>,
+}
+
+/// What steers a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Steered {
+    /// The distance to its region.
+    #[default]
+    Analytic,
+    /// The soft assertion that was learned: it needed fewer runs so in the ablation of
+    /// docs/soft-assertions.md, and the region does not look through what comes before it.
+    Learned,
 }
 
 impl Unstable {

@@ -1,9 +1,10 @@
-"""Lists of names of library functions in Python code, and questions whether a text is part of such a name.
+"""Lists of names of library functions in code, and questions whether a text is part of such a name.
 
-    python name_lists.py REPOSITORY
+    python name_lists.py REPOSITORY [REPOSITORY_OF_THE_TABLE]
 
 One line for each: `list FILE NAME COUNT` (a set, tuple, list or the keys of a dict, or a text that is split, of five or
-more texts of which most are functions or operations of `data/functions`) or `substring FILE LINE`. Run by names.rs.
+more texts of which most are functions or operations of `data/functions`; in Rust, where `NAME` is `texts`, texts with
+commas or bars between) or `substring FILE LINE`. Run by names.rs. The second argument counts an older tree.
 """
 
 import ast
@@ -12,6 +13,7 @@ import re
 import sys
 
 ROOT = sys.argv[1]
+TABLE = sys.argv[-1]
 PACKAGES = ("fissure_worker", "fissure_scan", "fissure_sweep", "fissure_train")
 # Of one list; fewer are a case distinction, not a list.
 LEAST = 5
@@ -23,7 +25,7 @@ NAMES = ("name", "path", "title")
 def table():
     """Last parts of all names of functions and operations in the table."""
     found = set()
-    for folder, _, files in os.walk(os.path.join(ROOT, "data/functions")):
+    for folder, _, files in os.walk(os.path.join(TABLE, "data/functions")):
         for file in files:
             if file.endswith(".toml") and file != "objects.toml":
                 with open(os.path.join(folder, file), encoding="utf-8") as handle:
@@ -80,21 +82,37 @@ def substrings(tree):
                 yield node.lineno
 
 
-def main():
-    known = table()
-    for package in PACKAGES:
-        for folder, _, files in sorted(os.walk(os.path.join(ROOT, "python", package))):
-            for file in sorted(files):
-                if not file.endswith(".py"):
-                    continue
+def rust_lists(text, known):
+    """Counts of lists in Rust, tests left out."""
+    text = text.split("#[cfg(test)]")[0]
+    for found in re.findall(r'"[\w.]+"(?:\s*[,|]\s*"[\w.]+")+', text):
+        listed = {item.rsplit(".", 1)[-1] for item in re.findall(r'"([\w.]+)"', found)}
+        if len(listed) >= LEAST and sum(item in known for item in listed) >= SHARE * len(listed):
+            yield len(listed)
+
+
+def sources(top, ending):
+    for folder, _, files in sorted(os.walk(os.path.join(ROOT, top))):
+        for file in sorted(files):
+            if file.endswith(ending):
                 path = os.path.join(folder, file)
                 with open(path, encoding="utf-8") as handle:
-                    tree = ast.parse(handle.read())
-                shown = os.path.relpath(path, ROOT)
-                for name, count in lists(tree, known):
-                    print("list %s %s %d" % (shown, name, count))
-                for line in substrings(tree):
-                    print("substring %s %d" % (shown, line))
+                    yield os.path.relpath(path, ROOT), handle.read()
+
+
+def main():
+    known = table()
+    for shown, text in sources("crates", ".rs"):
+        if "/src/" in shown and "tests" not in shown:
+            for count in rust_lists(text, known):
+                print("list %s texts %d" % (shown, count))
+    for package in PACKAGES:
+        for shown, text in sources("python/" + package, ".py"):
+            tree = ast.parse(text)
+            for name, count in lists(tree, known):
+                print("list %s %s %d" % (shown, name, count))
+            for line in substrings(tree):
+                print("substring %s %d" % (shown, line))
 
 
 main()

@@ -4,7 +4,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// What `name_lists.py` takes for a list of names and is none, with the reason.
-const NO_LISTS: [(&str, &str, &str); 4] = [
+const NO_LISTS: [(&str, &str, &str); 5] = [
+    (
+        "crates/fissure-spec/src/hints/kind.rs",
+        "texts",
+        "functions that are given to functions that call one",
+    ),
     (
         "python/fissure_worker/discover/documentation.py",
         "arrays",
@@ -45,7 +50,7 @@ fn told() -> Vec<String> {
 }
 
 #[test]
-fn python_code_has_no_lists_of_functions_and_asks_for_no_parts_of_their_names() {
+fn code_has_no_lists_of_functions_and_asks_for_no_parts_of_their_names() {
     let told = told();
     let unexplained: Vec<&String> = told
         .iter()

@@ -3,7 +3,7 @@
 import ast
 import dataclasses
 
-from fissure_worker.discover import annotations
+from fissure_worker.discover import annotations, recipes
 
 #: Objects of one class.
 MOST = 10
@@ -88,14 +88,5 @@ def plain(text):
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError):
         return None
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return {"bool": value}
-    if isinstance(value, int):
-        return {"int": value}
-    if isinstance(value, float):
-        return {"float": value}
-    if isinstance(value, str):
-        return {"text": value}
-    return None
+    is_plain = value is None or isinstance(value, (bool, int, float, str))
+    return recipes.simple(value) if is_plain else None

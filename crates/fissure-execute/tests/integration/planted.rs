@@ -375,6 +375,26 @@ fn two_workers_survive_everything_at_once_and_lose_nothing() {
 }
 
 #[test]
+fn a_worker_that_leaves_because_of_a_thread_is_not_the_fault_of_the_input_that_it_did_not_read() {
+    let scratch = tempfile::tempdir().unwrap();
+    let pool = Pool::start(planted_options(scratch.path())).unwrap();
+    // The worker takes its time to leave: the next message is sent to one that will not read it.
+    for function in ["slow_to_leave", "fine", "slow_to_leave", "fine"] {
+        let answer = run(&pool, batch(function, &[7]));
+        let [execution] = &answer.executions[..] else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(
+            execution.outcome,
+            Outcome::Accepted { nan: false },
+            "{function}: {execution:?}"
+        );
+    }
+    let statistics = pool.stop();
+    assert!(statistics.workers_started >= 3, "{statistics:?}");
+}
+
+#[test]
 fn what_one_api_spoils_is_not_taken_for_a_rejection_by_the_next() {
     let scratch = tempfile::tempdir().unwrap();
     let pool = Pool::start(planted_options(scratch.path())).unwrap();

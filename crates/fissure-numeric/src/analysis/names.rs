@@ -2,8 +2,7 @@
 //!
 //! Python decides this at run time; the source decides it for nearly all real programs: imports,
 //! plain aliases (`log = torch.log`), and names bound to module objects (`self.softmax =
-//! nn.Softmax(dim=1)`), to random generators and to data loaders. Bindings of one name in different
-//! scopes are not told apart.
+//! nn.Softmax(dim=1)`). Bindings of one name in different scopes are not told apart.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -18,8 +17,6 @@ pub(crate) struct Names {
     imports: BTreeMap<String, String>,
     /// Name (`act`, `self.softmax`) → canonical functions of the module object bound to it.
     modules: HashMap<String, Vec<String>>,
-    generators: Vec<String>,
-    loaders: Vec<String>,
 }
 
 impl Names {
@@ -70,14 +67,6 @@ impl Names {
             .and_then(|name| self.modules.get(&name))
             .map_or(&[], Vec::as_slice)
     }
-
-    pub(crate) fn is_generator(&self, expression: &Expr) -> bool {
-        dotted(expression).is_some_and(|name| self.generators.contains(&name))
-    }
-
-    pub(crate) fn is_loader(&self, expression: &Expr) -> bool {
-        dotted(expression).is_some_and(|name| self.loaders.contains(&name))
-    }
 }
 
 /// `a.b.c` as text, when the expression is nothing but names and dots.
@@ -127,11 +116,7 @@ impl Collector<'_> {
         let Some(full) = self.names.resolve(&call.func) else {
             return;
         };
-        if full == "numpy.random.default_rng" || full == "numpy.random.RandomState" {
-            self.names.generators.push(name);
-        } else if full.ends_with(".DataLoader") {
-            self.names.loaders.push(name);
-        } else if full.starts_with("torch.nn.") {
+        if full.starts_with("torch.nn.") {
             let functions = self.functions_of_module(call);
             if !functions.is_empty() {
                 self.names.modules.insert(name, functions);

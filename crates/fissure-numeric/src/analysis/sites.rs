@@ -349,7 +349,8 @@ fn is_number_other_than_zero(expression: &Expr) -> bool {
 
 /// A division by a number that is written out cannot be by zero.
 fn divides_by_number(function: &Function, divisor: Option<&Expr>) -> bool {
-    matches!(function.name.as_str(), "div" | "floor_divide" | "remainder")
+    let divides = |rule: &String| rule == "denominator_clamp";
+    (function.name != "reciprocal" && function.rewrites.iter().any(divides))
         && divisor.is_some_and(is_number_other_than_zero)
 }
 

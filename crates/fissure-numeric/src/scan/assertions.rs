@@ -6,6 +6,7 @@ use std::path::Path;
 use fissure_assertions::{
     OwnAssertion, Precision, SoftAssertion, load_project, load_shipped, shipped,
 };
+use fissure_functions::{Steered, functions};
 use serde_json::{Value, json};
 
 use super::ScanError;
@@ -36,10 +37,12 @@ impl Steering {
     }
 }
 
-/// Functions of torch that learned soft assertions steer by default: those that needed fewer runs so in the
-/// ablation of docs/soft-assertions.md and whose analytic region does not look through what comes before
-/// them. A project's own functions are always steered by theirs.
-pub const LEARNED_BY_DEFAULT: &[&str] = &["softmax", "solve", "std"];
+/// Whether the learned soft assertion of a function of torch steers by default. A project's own functions are always
+/// steered by theirs.
+fn is_learned_by_default(function: &str) -> bool {
+    let mut entries = functions().unstable().iter();
+    entries.any(|entry| entry.name == function && entry.steered == Steered::Learned)
+}
 
 /// The models that this scan may ask.
 #[derive(Debug)]
@@ -61,7 +64,7 @@ impl Models {
             let of_torch = library == "torch";
             let wanted = match steering {
                 Steering::Learned => true,
-                Steering::Best => of_torch && LEARNED_BY_DEFAULT.contains(&function.as_str()),
+                Steering::Best => of_torch && is_learned_by_default(&function),
                 Steering::Analytic | Steering::Output | Steering::Random => false,
             };
             if wanted && let Some(model) = load_shipped(&library, &function) {

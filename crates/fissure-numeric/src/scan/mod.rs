@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use fissure_execute::SandboxReport;
 
-pub use assertions::{LEARNED_BY_DEFAULT, Models, Steering};
+pub use assertions::{Models, Steering};
 pub use config::{Config, ConfigError, LogFormat};
 pub use event::{InputEvent, OwnRun, Question};
 pub use fissure_model::{ScanFinding, ScanSite};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use fissure_functions::{Unstable, functions};
 use fissure_model::{CheckedFix, ScanFinding, ScanOracle};
 use serde_json::json;
 
@@ -250,19 +251,15 @@ fn precondition(event: &ScanFinding) -> String {
     if let Some(advice) = advice {
         return format!("line {}: `{}`: {advice}", event.site.line, event.producer);
     }
+    let of_producer = |entry: &&Unstable| {
+        entry.name == event.producer || entry.functions.contains(&event.producer)
+    };
+    let entry = functions().unstable().iter().find(of_producer);
     let domain = match event.producer.as_str() {
-        "log" | "log2" | "log10" | "rsqrt" => "its operand stays above 0",
-        "log1p" => "its operand stays above -1",
         "sqrt" if event.oracle == ScanOracle::GradientNonfinite => "its operand stays above 0",
-        "sqrt" => "its operand is not negative",
-        "div" | "reciprocal" | "remainder" | "fmod" => "its divisor is not 0",
-        "exp" | "expm1" => "its operand stays below 88 (float32) or 709 (float64)",
-        "exp2" => "its operand stays below 128 (float32)",
-        "acos" | "asin" | "atanh" | "erfinv" => "its operand stays inside (-1, 1)",
-        "std" | "var" => "it gets at least two elements",
-        "solve" | "inverse" | "cholesky" => "its matrix is well away from singular",
-        "cast" => "its values fit the target type",
-        _ => "its operands and its result stay inside the number format",
+        _ => entry
+            .and_then(|entry| entry.needs.as_deref())
+            .unwrap_or("its operands and its result stay inside the number format"),
     };
     format!(
         "line {}: make sure before `{}` that {domain}",

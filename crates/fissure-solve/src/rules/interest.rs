@@ -2,6 +2,7 @@
 
 use fissure_rules::{ElementFact, Formula, Sequence, Subject, Term};
 
+use crate::rules::BoundRule;
 use crate::rules::outline::Interest;
 
 /// What is asked of the parameters of one rule, and the texts it compares them with.
@@ -13,8 +14,22 @@ pub(crate) struct Asked {
     pub alphabets: Vec<Vec<String>>,
 }
 
+impl Asked {
+    /// What one rule asks of its own parameters.
+    pub(crate) fn of(bound: &BoundRule) -> Asked {
+        let own = bound.rule.params.len();
+        let mut asked = Asked {
+            interests: vec![Interest::default(); own],
+            texts: vec![Vec::new(); own],
+            alphabets: vec![Vec::new(); own],
+        };
+        ask(&bound.rule.formula, &mut asked);
+        asked
+    }
+}
+
 /// Walks a formula; what it asks is added for the parameters it asks it of.
-pub(crate) fn ask(formula: &Formula, asked: &mut Asked) {
+fn ask(formula: &Formula, asked: &mut Asked) {
     match formula {
         Formula::Constant(_) => {}
         Formula::Not(inner) => ask(inner, asked),

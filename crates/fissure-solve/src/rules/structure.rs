@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::rules::BoundRule;
 use crate::rules::atom::Calculation;
 use crate::rules::flat::{Expr, Flat};
-use crate::rules::interest::{Asked, ask};
+use crate::rules::interest::Asked;
 use crate::rules::outline::{Choice, Interest, Limits, Outline, TensorOutline, Variables, choices};
 use crate::rules::problem::Problem;
 use crate::rules::specialise::{Specialiser, Unsupported};
@@ -48,13 +48,7 @@ impl Structures {
         let mut texts: Vec<Vec<String>> = vec![Vec::new(); count];
         let mut alphabets: Vec<Vec<String>> = vec![Vec::new(); count];
         for bound in rules {
-            let own = bound.rule.params.len();
-            let mut asked = Asked {
-                interests: vec![Interest::default(); own],
-                texts: vec![Vec::new(); own],
-                alphabets: vec![Vec::new(); own],
-            };
-            ask(&bound.rule.formula, &mut asked);
+            let mut asked = Asked::of(bound);
             for (position, param) in bound.binding.iter().enumerate() {
                 let interest = &mut interests[*param];
                 interest.elements |= asked.interests[position].elements;
@@ -352,13 +346,7 @@ fn tensor_constraints(tensor: &TensorOutline, variables: &Variables) -> Vec<Flat
 pub(crate) fn named_texts(params: usize, rules: &[BoundRule]) -> Vec<Vec<String>> {
     let mut texts: Vec<Vec<String>> = vec![Vec::new(); params];
     for bound in rules {
-        let own = bound.rule.params.len();
-        let mut asked = Asked {
-            interests: vec![Interest::default(); own],
-            texts: vec![Vec::new(); own],
-            alphabets: vec![Vec::new(); own],
-        };
-        ask(&bound.rule.formula, &mut asked);
+        let mut asked = Asked::of(bound);
         for (position, param) in bound.binding.iter().enumerate() {
             texts[*param].append(&mut asked.texts[position]);
         }

@@ -1,5 +1,6 @@
 //! Guards: an argument kept inside the region where the function is defined.
 
+use fissure_functions::{Unstable, functions};
 use fissure_model::Dtype;
 use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
@@ -68,14 +69,17 @@ fn parenthesised(source: &str, operand: &Expr, parent: &Expr) -> ruff_text_size:
     ruff_text_size::TextRange::new(size(start), size(end))
 }
 
-pub(super) fn named<'a>(
+/// The operation, if the table of functions names this rule for it.
+pub(super) fn guarded<'a>(
     context: &Context<'a>,
     root: &'a Expr,
-    names: &[&str],
+    rule: &str,
 ) -> Option<Operation<'a>> {
-    context
-        .operation(root)
-        .filter(|operation| names.contains(&operation.name.as_str()))
+    let operation = context.operation(root)?;
+    let has_rule = |entry: &Unstable| {
+        entry.functions.contains(&operation.name) && entry.rewrites.iter().any(|it| it == rule)
+    };
+    (functions().unstable().iter().any(has_rule)).then_some(operation)
 }
 
 pub(super) fn floor(context: &Context<'_>, text: &str, is_numpy: bool, least: &str) -> String {
@@ -108,8 +112,7 @@ fn tiny(context: &Context<'_>, operand: &Expr, is_numpy: bool) -> String {
 }
 
 pub(super) fn log_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let names = ["log", "log2", "log10", "xlogy"];
-    let Some(operation) = named(context, root, &names) else {
+    let Some(operation) = guarded(context, root, "log_clamp") else {
         return Vec::new();
     };
     let position = usize::from(operation.name == "xlogy");
@@ -135,7 +138,7 @@ pub(super) fn log_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrit
 }
 
 pub(super) fn log1p_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["log1p"]) else {
+    let Some(operation) = guarded(context, root, "log1p_clamp") else {
         return Vec::new();
     };
     with_operand(
@@ -150,8 +153,7 @@ pub(super) fn log1p_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewr
 }
 
 pub(super) fn exp_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let names = ["exp", "exp2", "expm1", "sinh", "cosh", "poisson_nll_loss"];
-    let Some(operation) = named(context, root, &names) else {
+    let Some(operation) = guarded(context, root, "exp_clamp") else {
         return Vec::new();
     };
     let Some(operand) = operation.operand(0) else {
@@ -198,7 +200,7 @@ pub(super) fn exp_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrit
 }
 
 pub(super) fn sqrt_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["sqrt", "rsqrt"]) else {
+    let Some(operation) = guarded(context, root, "sqrt_clamp") else {
         return Vec::new();
     };
     let is_difference = operation
@@ -223,7 +225,7 @@ pub(super) fn sqrt_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewri
 }
 
 pub(super) fn pow_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["pow"]) else {
+    let Some(operation) = guarded(context, root, "pow_clamp") else {
         return Vec::new();
     };
     let exponent = operation.argument(1, &["exponent"]).and_then(number);
@@ -243,7 +245,7 @@ pub(super) fn pow_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrit
 }
 
 pub(super) fn domain_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["acos", "asin"]) else {
+    let Some(operation) = guarded(context, root, "domain_clamp") else {
         return Vec::new();
     };
     let explanation = "Rounding may bring a cosine slightly beyond ±1, where the function is NaN; \
@@ -266,7 +268,7 @@ pub(super) fn domain_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rew
 }
 
 pub(super) fn atanh_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["atanh", "erfinv"]) else {
+    let Some(operation) = guarded(context, root, "atanh_clamp") else {
         return Vec::new();
     };
     with_operand(
@@ -281,7 +283,7 @@ pub(super) fn atanh_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewr
 }
 
 pub(super) fn acosh_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["acosh"]) else {
+    let Some(operation) = guarded(context, root, "acosh_clamp") else {
         return Vec::new();
     };
     with_operand(
@@ -296,7 +298,7 @@ pub(super) fn acosh_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewr
 }
 
 pub(super) fn logit_eps<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["logit"]) else {
+    let Some(operation) = guarded(context, root, "logit_eps") else {
         return Vec::new();
     };
     let Some(value) = operation.operand(0) else {
@@ -316,7 +318,7 @@ pub(super) fn logit_eps<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrit
 }
 
 pub(super) fn atan2_guard<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = named(context, root, &["atan2"]) else {
+    let Some(operation) = guarded(context, root, "atan2_guard") else {
         return Vec::new();
     };
     let (Some(y), Some(x)) = (operation.operand(0), operation.operand(1)) else {

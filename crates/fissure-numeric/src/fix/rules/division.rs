@@ -1,9 +1,10 @@
 //! Divisors that may be zero.
 
+use fissure_functions::{Role, functions};
 use ruff_python_ast::{Expr, StmtAugAssign};
 use ruff_text_size::TextRange;
 
-use super::clamp::{floor, named, with_operand};
+use super::clamp::{floor, guarded, with_operand};
 use super::{Rewrite, rewrite};
 use crate::fix::context::Context;
 use crate::fix::operation::number;
@@ -17,8 +18,7 @@ const NONZERO_EXPLANATION: &str =
 /// A floor under the divisor, or 1 instead of 0. The floor comes first where the divisor cannot be
 /// negative, because it would turn the sign of the quotient, and for reciprocals.
 pub(super) fn denominator_clamp<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let names = ["div", "floor_divide", "remainder", "fmod", "reciprocal"];
-    let Some(operation) = named(context, root, &names) else {
+    let Some(operation) = guarded(context, root, "denominator_clamp") else {
         return Vec::new();
     };
     let position = usize::from(operation.name != "reciprocal");
@@ -131,12 +131,13 @@ fn is_never_negative<'a>(context: &Context<'a>, expression: &'a Expr, depth: usi
             .operand(position)
             .is_some_and(|operand| is_never_negative(context, operand, depth))
     };
-    match operation.name.as_str() {
-        "exp" | "exp2" | "abs" | "sqrt" | "square" | "norm" | "vector_norm" | "std" | "var"
-        | "softmax" | "sigmoid" | "softplus" | "relu" | "cosh" | "cdist" => true,
+    let name = operation.name.as_str();
+    let range = functions().get(name).and_then(|it| it.range.as_ref());
+    if range.and_then(|it| it.low).is_some_and(|low| low >= 0.0) {
+        return true;
+    }
+    match name {
         "pow" => operation.argument(1, &["exponent"]).and_then(number) == Some(2.0),
-        "sum" | "mean" | "max" | "amax" | "cumsum" | "prod" | "unsqueeze" | "clone" => operand(0),
-        "add" | "outer" | "div" => operand(0) && operand(1),
         "mul" => {
             let texts: Vec<&str> = operation
                 .operands
@@ -145,6 +146,11 @@ fn is_never_negative<'a>(context: &Context<'a>, expression: &'a Expr, depth: usi
                 .collect();
             texts[0] == texts[1] || (operand(0) && operand(1))
         }
-        _ => false,
+        _ => {
+            let operations = functions().operations();
+            let name = operations.canonical(name);
+            let takes_two = operations.has(name, Role::Arithmetic) || name == "outer";
+            operations.has(name, Role::KeepsSign) && operand(0) && (!takes_two || operand(1))
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use ruff_python_ast::Expr;
 
+use super::clamp::guarded;
 use super::{Rewrite, dimension_text, rewrite};
 use crate::fix::context::{Context, Followed};
 use crate::fix::operation::number;
@@ -238,10 +239,7 @@ pub(super) fn standardise<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewr
 
 /// `x.std()` and `x.var()` → with `unbiased=False`, defined for a single element.
 pub(super) fn population_variance<'a>(context: &Context<'a>, root: &'a Expr) -> Vec<Rewrite<'a>> {
-    let Some(operation) = context
-        .operation(root)
-        .filter(|found| matches!(found.name.as_str(), "std" | "var" | "cov"))
-    else {
+    let Some(operation) = guarded(context, root, "population_variance") else {
         return Vec::new();
     };
     if operation.mentions(&["unbiased", "correction", "ddof"]) || context.is_numpy(root) {
