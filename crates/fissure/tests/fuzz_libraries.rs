@@ -95,7 +95,7 @@ fn what_float64_shows_is_found(python: &Path, library: &str) {
             .args(["--oracles", "reference64", "--json"])
             .args(["--workdir", function, "--python"])
             .arg(python));
-        let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        let summary: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(summary["findings"], findings, "{function}: {ran:?}");
         let judged = summary["apis"][0]["judged"].as_u64();
         assert!(judged > Some(10), "{function}: {ran:?}");
