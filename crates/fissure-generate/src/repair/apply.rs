@@ -63,11 +63,6 @@ pub(super) fn repaired(
             break;
         }
     }
-    if let Want::Number { from, to } = wish.want
-        && (made.is_empty() || (made.len() < most && random.chance(0.25)))
-    {
-        made.extend(moved(input, to.saturating_sub(from), random));
-    }
     if made.is_empty() && wish.about.is_some() {
         // The name may be that of an inner function's parameter.
         let anywhere = Wish {
@@ -83,7 +78,7 @@ pub(super) fn repaired(
 
 /// A dimension of a tensor is larger or smaller by as much as a number is wrong that none of them has: `x[:, 2:]` has
 /// two columns less than `x`. The last dimension is what most often is cut.
-fn moved(input: &ConcreteInput, by: i64, random: &mut Random) -> Option<ConcreteInput> {
+pub(super) fn moved(input: &ConcreteInput, by: i64, random: &mut Random) -> Option<ConcreteInput> {
     let layer = input.layer_arguments.as_ref().map_or(0, Vec::len);
     let tensors: Vec<usize> = (0..input.arguments.len() + layer)
         .filter(|at| match &argument(input, *at).value {

@@ -316,13 +316,13 @@ impl Repairs {
         }
     }
 
-    /// The last input made has become this one. If it is accepted all the same, it is worth keeping as long as few are;
-    /// nothing else is learned from it.
+    /// The last input made has become this one. If it is accepted all the same, it is tried with other elements as long
+    /// as no other is accepted; nothing else is learned from it.
     pub(crate) fn doubt(&mut self, input: &ConcreteInput) {
-        let few = self.elites.len() < SEVERAL;
+        let none = self.elites.is_empty();
         if let Some(last) = self.waiting.back_mut()
             && last.number == input.number
-            && few
+            && none
         {
             last.input = input.clone();
             last.doubted = true;
@@ -351,8 +351,11 @@ impl Repairs {
                 ..
             } = waiting;
             if doubted {
-                if accepted {
-                    self.keep(input);
+                if accepted && self.elites.is_empty() {
+                    // Without the odd elements it may be the first of its kind.
+                    let mut random = Random::new(self.key, input.number);
+                    self.queue
+                        .push_front((vary::refilled(&input, &mut random), 1));
                 }
                 return;
             }
@@ -402,6 +405,21 @@ impl Repairs {
             made.extend(apply::repaired(input, wish, room.min(2), &mut random));
             if made.len() >= BRANCHES {
                 break;
+            }
+        }
+        // A number that no argument has may be that of a part of one. Where something is accepted already, only what
+        // nothing else is known for is tried so.
+        if made.is_empty() || (self.elites.is_empty() && random.chance(0.5)) {
+            let differences: Vec<i64> = wishes
+                .iter()
+                .filter_map(|wish| match wish.want {
+                    Want::Number { from, to } => Some(to.saturating_sub(from)),
+                    _ => None,
+                })
+                .collect();
+            if !differences.is_empty() {
+                let by = *random.pick(&differences);
+                made.extend(apply::moved(input, by, &mut random));
             }
         }
         for changed in made {

@@ -31,6 +31,15 @@ pub(super) fn neighbour(
     (input, made)
 }
 
+/// The same tensors with other elements.
+pub(super) fn refilled(input: &ConcreteInput, random: &mut Random) -> ConcreteInput {
+    let mut input = input.clone();
+    for at in 0..count(&input) {
+        new_elements(&mut argument_mut(&mut input, at).value, random);
+    }
+    input
+}
+
 fn carry_out(
     input: &mut ConcreteInput,
     other: &ConcreteInput,
