@@ -10,7 +10,7 @@ use crate::elements::fill_tensor;
 use crate::options::TensorsAs;
 
 /// Nested lists with more elements than this stay tensors.
-const MAX_LISTED: u64 = 4096;
+pub(crate) const MAX_LISTED: u64 = 4096;
 
 /// Fills the tensors of an abstract input with elements.
 pub fn concrete_input(number: u64, input: AbstractInput, random: &mut Random) -> ConcreteInput {
@@ -113,8 +113,10 @@ fn reform(value: &mut Value, form: TensorsAs) {
             TensorsAs::NdArray if has_numpy_form(tensor.dtype) => {
                 *value = Value::NdArray(tensor.clone());
             }
-            TensorsAs::List if tensor.elements().is_some_and(|count| count <= MAX_LISTED) => {
-                *value = nested_list(tensor);
+            TensorsAs::List => {
+                if let Some(list) = nested_list(tensor, MAX_LISTED) {
+                    *value = list;
+                }
             }
             _ => {}
         },
@@ -130,10 +132,16 @@ fn has_numpy_form(dtype: Dtype) -> bool {
         )
 }
 
-pub(crate) fn nested_list(tensor: &TensorValue) -> Value {
+/// The tensor as lists in lists, of at most so many elements, or lists of one level: a tensor of a huge and an empty
+/// dimension has no elements, but as many lists.
+pub(crate) fn nested_list(tensor: &TensorValue, most: u64) -> Option<Value> {
+    let mut lists = 1_u64;
+    for size in &tensor.shape {
+        lists = lists.checked_mul(*size).filter(|count| *count <= most)?;
+    }
     let pattern: Vec<Scalar> = tensor.pattern_scalars().collect();
     let mut next = pattern.iter().cycle();
-    list_of(&tensor.shape, &mut next)
+    Some(list_of(&tensor.shape, &mut next))
 }
 
 fn list_of<'a>(shape: &[u64], next: &mut impl Iterator<Item = &'a Scalar>) -> Value {
@@ -154,6 +162,26 @@ mod tests {
     use fissure_model::{Intent, Passing, TensorData};
 
     use super::*;
+
+    #[test]
+    fn a_huge_and_an_empty_dimension_make_no_list() {
+        let list = |shape: &[u64]| {
+            let data = TensorData {
+                pattern: vec![0; 4].into(),
+            };
+            let tensor = TensorValue {
+                dtype: Dtype::Float32,
+                shape: shape.to_vec(),
+                data,
+            };
+            nested_list(&tensor, 64)
+        };
+        assert_eq!(list(&[1 << 40, 0]), None);
+        assert_eq!(list(&[65]), None);
+        assert_eq!(list(&[0, 1 << 40]), Some(Value::List(Vec::new())));
+        let row = Value::List(vec![Value::Float(0.0); 2]);
+        assert_eq!(list(&[2, 2]), Some(Value::List(vec![row; 2])));
+    }
 
     fn input(dtype: Dtype) -> ConcreteInput {
         let tensor = TensorValue {

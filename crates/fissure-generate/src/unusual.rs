@@ -72,12 +72,9 @@ fn other_form(tensor: &TensorValue, library: &str, random: &mut Random) -> Optio
     // Those of the table, and three that every library has.
     match random.index(forms.len() + 3) {
         0 => Some(Value::SparseTensor(tensor.clone())),
-        1 => match nested_list(&reshaped(tensor, tensor.dtype, Vec::new())) {
-            Value::None => None,
-            number => Some(number),
-        },
-        2 if tensor.elements().is_some_and(|count| count <= LISTED) => Some(nested_list(tensor)),
-        2 => None,
+        1 => nested_list(&reshaped(tensor, tensor.dtype, Vec::new()), LISTED)
+            .filter(|number| *number != Value::None),
+        2 => nested_list(tensor, LISTED),
         at => {
             // Most forms are for one element type, others for all of them.
             let dtype = match random.chance(0.5) {

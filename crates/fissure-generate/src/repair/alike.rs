@@ -4,6 +4,7 @@ use fissure_model::{ConcreteInput, Dtype, Value};
 use fissure_solve::Random;
 
 use super::elements::{as_tensor, reshaped};
+use crate::construct::{MAX_LISTED, nested_list};
 
 /// All tensors get the shape of the first.
 pub(super) fn same_shape(input: &ConcreteInput) -> Option<ConcreteInput> {
@@ -107,7 +108,7 @@ fn with_shape(value: &Value, from: &[u64], to: &[u64]) -> Option<Value> {
         Value::List(_) | Value::Tuple(_) => {
             let tensor = as_tensor(value).filter(|tensor| tensor.shape == from)?;
             let new = reshaped(&tensor, tensor.dtype, to.to_vec());
-            Some(crate::construct::nested_list(&new))
+            nested_list(&new, MAX_LISTED)
         }
         _ => None,
     }
