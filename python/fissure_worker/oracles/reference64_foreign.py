@@ -59,7 +59,7 @@ def narrow_places(call, arguments):
             if isinstance(value, float) and not abs(value) < 1e6:
                 return []
             continue
-        name = dtypes_name(value)
+        name = dtype_name(value)
         array = foreign.array(value)
         if array is None or name in dtypes.INEXACT and name not in NARROW:
             return []
@@ -70,7 +70,8 @@ def narrow_places(call, arguments):
     return places
 
 
-def dtypes_name(value):
+def dtype_name(value):
+    """`float32`: TensorFlow writes more than the name."""
     found = getattr(value, "dtype", None)
     return getattr(found, "name", str(found))
 

@@ -33,26 +33,16 @@ impl Generator {
             true => options.mutate_ratio * SEARCHING,
             false => options.mutate_ratio,
         };
+        let (guided, special) = (options.guided_mutation, options.special_values);
+        let mut put = |input: &mut ConcreteInput, random: &mut Random| {
+            mutate(input, checker, guided, special, &mut self.coverage, random);
+        };
         if random.chance(ratio) {
-            mutate(
-                input,
-                checker,
-                options.guided_mutation,
-                options.special_values,
-                &mut self.coverage,
-                random,
-            );
+            put(input, random);
         }
         // Two boundary cases in one input meet where one alone is looked for.
         if !input.mutations.is_empty() && random.chance(TWICE) {
-            mutate(
-                input,
-                checker,
-                options.guided_mutation,
-                options.special_values,
-                &mut self.coverage,
-                random,
-            );
+            put(input, random);
         }
         if options.special_values && random.chance(SPECIAL) {
             put_special_value(input, checker, &mut self.coverage, random);
