@@ -107,10 +107,10 @@ def encode(text):
     return text.encode("utf-8", "backslashreplace").replace(SEPARATOR, b"\\x00")
 
 
-def describe(error, status):
-    """Class, message and (where they are of use) frames, as one piece of bytes."""
+def describe(error, status, about=None):
+    """Class, message, what it is about, and (where they are of use) frames, as one piece of bytes."""
     message = message_of(error)
-    parts = [encode(name_of(error)), encode(message)]
+    parts = [encode(name_of(error)), encode(message), encode(about or "")]
     try:
         if deserves_frames(error, status, message):
             parts.extend(encode(frame) for frame in frames_of(error))

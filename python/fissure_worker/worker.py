@@ -23,10 +23,12 @@ import types
 from fissure_worker import describe as describe_module
 from fissure_worker import coverage, judging, native
 from fissure_worker.build import build, resolve
+from fissure_worker.involved import involved
 from fissure_worker.outcome import (
     ACCEPTED,
     ACCEPTED_NAN,
     NOT_BUILT,
+    REJECTED,
     describe,
     status_of,
 )
@@ -51,6 +53,8 @@ THREAD_GRACE = 0.25
 THREAD_STEP = 0.002
 #: Room that one more exception needs at most in the text area.
 TEXT_RESERVE = 16384
+#: Rejections of a message of which it is told what they have to do with which argument: no more are read.
+EXPLAINED = 24
 #: By how much a finding's script gives way to others.
 SCRIPT_NICENESS = 3
 
@@ -74,6 +78,7 @@ class Worker:
         # The last word is a mark of the orchestrator.
         self.text = shared[head:-8]
         self.text_full = False
+        self.explained = 0
         self.reserve = TEXT_RESERVE
         self.targets = {}
         self.pid = os.getpid()
@@ -90,6 +95,7 @@ class Worker:
             if flags & REARM:
                 coverage.rearm()
             self.text_full = False
+            self.explained = 0
             self.reserve = judging.TEXT_RESERVE if names else TEXT_RESERVE
             index = start
             while index < end:
@@ -207,7 +213,10 @@ class Worker:
                         # A result that cannot be looked at is still a result.
                         pass
             if failure is not None:
-                self.describe(index, failure, status)
+                about = None
+                if status == REJECTED and self.explained < EXPLAINED:
+                    about = self.explain(failure, arguments, keywords, layer)
+                self.describe(index, failure, status, about)
             # Destructors run now, while the journal still names this input.
             arguments = keywords = layer = result = failure = None
             if count_threads() > threads:
@@ -249,9 +258,18 @@ class Worker:
         self.build_rest(arguments, keywords, rest)
         return arguments, keywords
 
-    def describe(self, index, error, status):
+    def explain(self, error, arguments, keywords, layer):
+        """What a rejection has to do with which arguments."""
+        self.explained += 1
+        try:
+            return involved(error, arguments, keywords, layer)
+        except Exception:
+            # Frames of a program may be stranger than was thought of; the outcome must not depend on them.
+            return None
+
+    def describe(self, index, error, status, about=None):
         """Puts the text of an exception into the journal."""
-        text = describe(error, status)[:TEXT_RESERVE]
+        text = describe(error, status, about)[:TEXT_RESERVE]
         self.write(index, self.words[TEXT], text)
 
     def write(self, index, position, text):

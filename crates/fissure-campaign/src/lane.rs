@@ -369,7 +369,7 @@ impl Lane {
                     input.intent,
                     Intent::Violate { .. } | Intent::BreakRule { .. }
                 ) {
-                    settled.read(&input, &exception.message);
+                    settled.read(&input, exception);
                 }
             }
             let slow = guide.is_some_and(|guide| guide.is_slow(execution.duration));

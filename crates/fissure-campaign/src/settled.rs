@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::guide::Reached;
 use fissure_generate::Wish;
-use fissure_model::{Api, ConcreteInput, Oracle, OutcomeKind};
+use fissure_model::{Api, ConcreteInput, Exception, Oracle, OutcomeKind};
 
 /// Rejections of one batch that are read for what they ask.
 const READ: usize = 24;
@@ -51,11 +51,11 @@ impl Settled {
     }
 
     /// Reads a rejection for what it asks.
-    pub(crate) fn read(&mut self, input: &ConcreteInput, message: &str) {
+    pub(crate) fn read(&mut self, input: &ConcreteInput, exception: &Exception) {
         if self.wishes.len() == READ {
             return;
         }
-        let wishes = fissure_generate::wishes(message, input);
+        let wishes = fissure_generate::wishes(exception, input);
         if !wishes.is_empty() {
             self.wishes.push((input.number, wishes));
         }

@@ -276,7 +276,7 @@ impl Lane {
                     Intent::Violate { .. } | Intent::BreakRule { .. }
                 ) =>
             {
-                fissure_generate::wishes(&exception.message, input)
+                fissure_generate::wishes(exception, input)
             }
             _ => Vec::new(),
         };

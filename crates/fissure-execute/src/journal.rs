@@ -208,6 +208,7 @@ impl Journal {
                 .filter(|class| !class.is_empty())
                 .unwrap_or_else(|| "unknown".into()),
             message: next().unwrap_or_else(String::new),
+            involved: next().unwrap_or_else(String::new),
             frames: std::iter::from_fn(next).collect(),
         }
     }

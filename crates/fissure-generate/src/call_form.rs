@@ -2,7 +2,7 @@
 
 use fissure_model::{
     AbstractArgument, AbstractInput, AbstractValue, Argument, ConcreteInput, Intent, Passing,
-    Signature, SignatureParam, Value,
+    Signature, Value,
 };
 use fissure_rules::{Datum, FactSet, FileParam, Place, RuleFile};
 
@@ -27,9 +27,11 @@ pub(crate) struct CallForm {
 
 impl CallForm {
     pub(crate) fn new(file: &RuleFile, signature: Option<&Signature>) -> Self {
-        let own = file.params.iter().map(|param| FormParam {
-            name: param.declaration.name.clone(),
-            place: own_place(param, file, signature),
+        let own = file.params.iter().enumerate().map(|(at, param)| FormParam {
+            name: renamed(at, file, signature)
+                .unwrap_or(&param.declaration.name)
+                .to_owned(),
+            place: own_place(at, param, file, signature),
             may_be_left_out: param.default.is_some(),
             default: param.default_value(),
             call: false,
@@ -48,6 +50,11 @@ impl CallForm {
             params: own.chain(call).collect(),
             layer: !file.call_params.is_empty(),
         }
+    }
+
+    /// Names of the parameters, as the call knows them.
+    pub(crate) fn params(&self) -> impl Iterator<Item = &str> {
+        self.params.iter().map(|param| param.name.as_str())
     }
 
     /// The call with these values, one for each parameter. What equals its default is left out,
@@ -125,10 +132,37 @@ impl CallForm {
     }
 }
 
+/// The installed library's name for a parameter that the version the rules are of called otherwise: both are required and
+/// have the same position, and neither side knows the other's name.
+fn renamed<'a>(at: usize, file: &RuleFile, signature: Option<&'a Signature>) -> Option<&'a str> {
+    let declared = signature?.params.as_deref()?;
+    let name = &file.params[at].declaration.name;
+    let now = declared.get(at)?;
+    let is_required = now.kind == "positional_or_keyword" && now.default.is_none();
+    let old_is_gone = declared.iter().all(|known| known.name != *name);
+    let mut own = file.params.iter();
+    let is_new = own.all(|param| param.declaration.name != now.name);
+    let fits = is_required && old_is_gone && is_new && file.params[at].default.is_none();
+    (fits && !stands_for_a_position(name)).then_some(now.name.as_str())
+}
+
+/// Names that stand for a position: the object of a method, arguments nobody named.
+fn stands_for_a_position(name: &str) -> bool {
+    name == "self" || is_numbered(name)
+}
+
 /// What the file says; else what the installed library declares.
-fn own_place(param: &FileParam, file: &RuleFile, signature: Option<&Signature>) -> Place {
+fn own_place(
+    at: usize,
+    param: &FileParam,
+    file: &RuleFile,
+    signature: Option<&Signature>,
+) -> Place {
     if param.place != Place::Either {
         return param.place;
+    }
+    if renamed(at, file, signature).is_some() {
+        return Place::Positional;
     }
     let name = &param.declaration.name;
     let declared = signature.and_then(|signature| signature.params.as_deref());
@@ -138,10 +172,10 @@ fn own_place(param: &FileParam, file: &RuleFile, signature: Option<&Signature>) 
         Some("keyword_only") => Place::Keyword,
         Some("var_positional") => Place::Rest,
         // A parameter before it that the rules do not speak of leaves a gap.
-        Some(_) if !all_before(name, file, declared) => Place::Keyword,
+        Some(_) if !all_before(name, file, signature) => Place::Keyword,
         Some(_) => Place::Either,
-        // Names that stand for a position: the object of a method, arguments nobody named.
-        None if name == "self" || is_numbered(name) => Place::Positional,
+        None if stands_for_a_position(name) => Place::Positional,
+        None if is_rest(param) => Place::Rest,
         // A library that tells nothing of its parameters has at least these.
         None if declared.is_none() && param.default.is_none() => Place::Either,
         None => Place::Keyword,
@@ -149,12 +183,15 @@ fn own_place(param: &FileParam, file: &RuleFile, signature: Option<&Signature>) 
 }
 
 /// Does the file have every parameter that is declared before this one?
-fn all_before(name: &str, file: &RuleFile, declared: Option<&[SignatureParam]>) -> bool {
-    let declared = declared.iter().copied().flatten();
+fn all_before(name: &str, file: &RuleFile, signature: Option<&Signature>) -> bool {
+    let declared = signature.and_then(|signature| signature.params.as_deref());
+    let declared = declared.into_iter().flatten();
     let mut before = declared.take_while(|known| known.name != name);
     before.all(|known| {
-        let mut own = file.params.iter();
-        own.any(|param| param.declaration.name == known.name)
+        file.params.iter().enumerate().any(|(at, param)| {
+            let own = renamed(at, file, signature).unwrap_or(&param.declaration.name);
+            own == known.name
+        })
     })
 }
 

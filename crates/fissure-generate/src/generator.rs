@@ -96,7 +96,7 @@ impl Generator {
         let unspoken = match &source {
             Source::Constraints(_) => Unspoken::default(),
             Source::Rules(rules) | Source::Both(_, rules, _) => {
-                Unspoken::new(signature, rules.names())
+                Unspoken::new(signature, &rules.params())
             }
         };
         Ok(Generator {

@@ -65,6 +65,7 @@ impl Breaking {
 pub(crate) struct RuleSource {
     form: CallForm,
     declarations: Vec<Declaration>,
+    /// Of the rules.
     names: Vec<String>,
     rules: Vec<BoundRule>,
     limits: Limits,
@@ -92,8 +93,8 @@ pub(crate) fn read(text: &str, origin: &str) -> Result<RuleFile, RulesError> {
 
 impl RuleSource {
     /// The parameters that it speaks of.
-    pub(crate) fn names(&self) -> &[String] {
-        &self.names
+    pub(crate) fn params(&self) -> Vec<&str> {
+        self.form.params().collect()
     }
 
     pub(crate) fn new(

@@ -34,14 +34,14 @@ pub(crate) struct Unspoken {
 
 impl Unspoken {
     /// Those of a signature that are not among the known names and can be given by name.
-    pub(crate) fn new(signature: Option<&Signature>, known: &[String]) -> Self {
+    pub(crate) fn new(signature: Option<&Signature>, known: &[&str]) -> Self {
         let params = signature.and_then(|signature| signature.params.as_ref());
         let by_name = |param: &&SignatureParam| {
             matches!(
                 param.kind.as_str(),
                 "keyword_only" | "positional_or_keyword"
             ) && param.default.is_some()
-                && !known.contains(&param.name)
+                && !known.contains(&param.name.as_str())
         };
         let params = params.into_iter().flatten().filter(by_name);
         Unspoken {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_parameter_that_rules_do_not_know_is_given_now_and_then_and_a_known_one_never() {
-        let known = ["input".to_owned(), "rounding".to_owned()];
+        let known = ["input", "rounding"];
         let unspoken = Unspoken::new(Some(&signature()), &known);
         let input = ConcreteInput {
             number: 0,

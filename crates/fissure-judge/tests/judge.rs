@@ -59,7 +59,7 @@ fn exception(class: &str, message: &str) -> Exception {
     Exception {
         class: class.into(),
         message: message.into(),
-        frames: Vec::new(),
+        ..Exception::default()
     }
 }
 

@@ -175,7 +175,7 @@ mod tests {
         let exception = fissure_model::Exception {
             class: "ValueError".into(),
             message: "no".into(),
-            frames: Vec::new(),
+            ..fissure_model::Exception::default()
         };
         let rejected = answer(&Outcome::Rejected(exception));
         assert_eq!(rejected, Answer::Rejected("ValueError: no".into()));

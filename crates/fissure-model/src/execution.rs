@@ -131,12 +131,16 @@ pub enum Outcome {
     NotBuilt(Exception),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exception {
     /// Qualified class name (`RuntimeError`, `torch.cuda.OutOfMemoryError`).
     pub class: String,
     /// Its text, cut to a limit; bytes that are no text are escaped.
     pub message: String,
+    /// Where Python code raised it and which arguments that place works on, as `fissure_worker/involved.py` writes
+    /// it; steers what is tried next and is not kept.
+    #[serde(skip)]
+    pub involved: String,
     /// Python frames, innermost last, `file:line function`, without Fissure's own. Only filled for
     /// outcomes that can become a finding.
     #[serde(default)]

@@ -101,6 +101,14 @@ def depends_on_length(call, places):
     return not same(*results)
 
 
+def has_own_size(call, arguments, places):
+    """The result has not as many elements as the tensors at `places`: another argument says how many."""
+    result, error = call.attempt(arguments)
+    if error is not None or not compare.is_torch(result):
+        return False
+    return any(arguments.get(place).numel() != result.numel() for place in places)
+
+
 def moves(call, arguments, places):
     """With these arguments elements come out at other places than they went in: whichever element
     is overwritten, the result changes somewhere else. A kernel that is wrong at its end is wrong

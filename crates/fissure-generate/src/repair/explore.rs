@@ -22,8 +22,15 @@ const WORDS: [&str; 8] = [
     "mean", "sum", "none", "same", "valid", "nearest", "constant", "float32",
 ];
 
-/// Changes one argument, sometimes two.
-pub(super) fn explored(input: &ConcreteInput, random: &mut Random) -> ConcreteInput {
+/// How often the argument is changed that the rejection is about.
+const BLAMED: f64 = 0.6;
+
+/// Changes one argument, sometimes two; most often the one that the rejection is about, where that is known.
+pub(super) fn explored(
+    input: &ConcreteInput,
+    about: Option<&str>,
+    random: &mut Random,
+) -> ConcreteInput {
     let mut input = input.clone();
     if random.chance(0.1) {
         // The least that can be called: an argument that is always refused goes with the others.
@@ -39,7 +46,11 @@ pub(super) fn explored(input: &ConcreteInput, random: &mut Random) -> ConcreteIn
         if count == 0 {
             break;
         }
-        let at = random.index(count);
+        let blamed = (0..count).find(|at| Some(argument(&input, *at).name.as_str()) == about);
+        let at = match blamed.filter(|_| random.chance(BLAMED)) {
+            Some(at) => at,
+            None => random.index(count),
+        };
         let numbers = numbers(&input);
         if argument(&input, at).passing == Passing::Keyword && random.chance(0.15) {
             if at < own {

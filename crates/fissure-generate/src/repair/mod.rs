@@ -233,7 +233,8 @@ impl Repairs {
             let intent = wanted(&input, may_break)?;
             (input, intent, depth, Vec::new())
         } else if self.elites.is_empty() {
-            let input = explore::explored(self.stages.pick(random)?, random);
+            let (refused, about) = self.stages.pick(random)?;
+            let input = explore::explored(refused, about, random);
             let intent = wanted(&input, may_break)?;
             (input, intent, 2, Vec::new())
         } else {
@@ -377,7 +378,7 @@ impl Repairs {
             if self.elites.is_empty() {
                 for wish in wishes {
                     if let Want::Reason(reason) = wish.want {
-                        self.stages.meet(reason, &input);
+                        self.stages.meet(reason, wish.about.as_deref(), &input);
                     }
                 }
             }

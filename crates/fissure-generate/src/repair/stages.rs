@@ -19,6 +19,8 @@ pub(super) struct Stages {
 
 struct Stage {
     reason: u64,
+    /// The argument that it is about, where that is known.
+    about: Option<String>,
     inputs: Vec<ConcreteInput>,
     met: usize,
     tried: f32,
@@ -26,9 +28,10 @@ struct Stage {
 
 impl Stages {
     /// An input was refused for this reason.
-    pub(super) fn meet(&mut self, reason: u64, input: &ConcreteInput) {
+    pub(super) fn meet(&mut self, reason: u64, about: Option<&str>, input: &ConcreteInput) {
         if let Some(stage) = self.known.iter_mut().find(|stage| stage.reason == reason) {
             stage.met += 1;
+            stage.about = about.map(str::to_owned);
             if stage.inputs.len() < INPUTS {
                 stage.inputs.push(input.clone());
             } else {
@@ -44,14 +47,16 @@ impl Stages {
         }
         self.known.push(Stage {
             reason,
+            about: about.map(str::to_owned),
             inputs: vec![input.clone()],
             met: 1,
             tried: 0.0,
         });
     }
 
-    /// An input to go on from: reasons that were met late and rarely, and tried little, first.
-    pub(super) fn pick(&mut self, random: &mut Random) -> Option<&ConcreteInput> {
+    /// An input to go on from, and the argument that its rejection is about: reasons that were met late and rarely, and
+    /// tried little, first.
+    pub(super) fn pick(&mut self, random: &mut Random) -> Option<(&ConcreteInput, Option<&str>)> {
         if self.known.is_empty() {
             return None;
         }
@@ -61,6 +66,6 @@ impl Stages {
         let weights: Vec<f32> = self.known.iter().enumerate().map(weight).collect();
         let stage = &mut self.known[random.weighted(&weights)];
         stage.tried += 1.0;
-        Some(random.pick(&stage.inputs))
+        Some((random.pick(&stage.inputs), stage.about.as_deref()))
     }
 }

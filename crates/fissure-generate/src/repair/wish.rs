@@ -2,11 +2,12 @@
 //!
 //! Libraries say what they want: "expected 4-D", "must be positive", "got [2] but expected [3]",
 //! "not implemented for 'Int'". Nothing here knows a library's functions; a message that is
-//! understood wrongly costs one more rejected input.
+//! understood wrongly costs one more rejected input. Which argument it is about is seldom said; where Python code raised
+//! it, the failing expression tells.
 
 use std::sync::LazyLock;
 
-use fissure_model::{Argument, ConcreteInput, Dtype, Passing, Value};
+use fissure_model::{Argument, ConcreteInput, Dtype, Exception, Passing, Value};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,8 @@ use super::words::dtypes_in;
 const MOST: usize = 8;
 /// Bytes of a message that are read: what follows is a list of overloads or a stack.
 const READ: usize = 900;
+/// Arguments that one failing expression is taken to be about.
+const INVOLVED: usize = 2;
 
 /// What one rejection asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,7 +76,7 @@ pub enum Want {
     Through(String),
     /// An object of the table of functions.
     Made(String),
-    /// Which reason it is, by its words without their numbers; asks for nothing.
+    /// Which reason it is, by its words without their numbers and by the place; asks for nothing.
     Reason(u64),
 }
 
@@ -136,7 +139,60 @@ pattern!(BACKTICKS, r"`([A-Za-z_][\w]*\.[\w.]+)`");
 pattern!(SPELLED, r"(?i)\b(two|three|four|five|six)\b");
 
 /// What a rejection of this input asks for.
-pub fn wishes(message: &str, input: &ConcreteInput) -> Vec<Wish> {
+pub fn wishes(exception: &Exception, input: &ConcreteInput) -> Vec<Wish> {
+    let found = said(&exception.message, input);
+    let (place, words) = exception
+        .involved
+        .split_once('|')
+        .unwrap_or((&exception.involved, ""));
+    let involved: Vec<&str> = words
+        .split(',')
+        .filter_map(|word| argument_of(word, input))
+        .take(INVOLVED)
+        .collect();
+    let mut told = Vec::new();
+    for wish in found {
+        let want = match wish.want {
+            Want::Reason(words) => Want::Reason(hash(words, place.bytes())),
+            other => other,
+        };
+        let of_all = matches!(want, Want::SameShape | Want::SameDtype | Want::Agree { .. });
+        if wish.about.is_some() || of_all || involved.is_empty() {
+            told.push(Wish { want, ..wish });
+            continue;
+        }
+        let once = matches!(want, Want::Reason(_));
+        for name in involved.iter().take(if once { 1 } else { INVOLVED }) {
+            let about = Some((*name).to_owned());
+            let want = want.clone();
+            told.push(Wish { about, want });
+        }
+    }
+    told
+}
+
+/// The argument that a word of `involved.py` means.
+fn argument_of<'a>(word: &str, input: &'a ConcreteInput) -> Option<&'a str> {
+    let positional = |arguments: &'a [Argument], at: &str| {
+        let mut placed = arguments
+            .iter()
+            .filter(|argument| argument.passing == Passing::Positional);
+        placed.nth(at.parse().ok()?)
+    };
+    let layer = input.layer_arguments.as_deref().unwrap_or(&[]);
+    let argument = if let Some(at) = word.strip_prefix('#') {
+        positional(&input.arguments, at)
+    } else if let Some(at) = word.strip_prefix('~') {
+        positional(layer, at)
+    } else {
+        let mut all = input.arguments.iter().chain(layer);
+        all.find(|argument| argument.name == word)
+    };
+    argument.map(|argument| argument.name.as_str())
+}
+
+/// What its words ask for.
+fn said(message: &str, input: &ConcreteInput) -> Vec<Wish> {
     let layer = input.layer_arguments.iter().flatten();
     let all: Vec<&Argument> = input.arguments.iter().chain(layer).collect();
     let params: Vec<&str> = all.iter().map(|argument| argument.name.as_str()).collect();
@@ -283,14 +339,19 @@ fn plain(message: &str) -> String {
     BACKTICKS.replace_all(&digits, "$1").into_owned()
 }
 
-/// The same number for the same words, whatever numbers and lists are among them (FNV-1a).
+/// The same number for the same words, whatever numbers and lists are among them.
 fn reason_of(message: &str) -> u64 {
     let words = message
         .split(|letter: char| !letter.is_alphabetic() && letter != '_')
         .filter(|word| !word.is_empty())
         .take(40);
     let bytes = words.flat_map(|word| word.bytes().chain([b' ']));
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+    hash(0xcbf2_9ce4_8422_2325, bytes)
+}
+
+/// FNV-1a.
+fn hash(start: u64, bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(start, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
     })
 }

@@ -353,3 +353,44 @@ fn facts_of_elements_hold_of_the_elements_themselves() {
         assert!(long > 20, "{fact}: only {long} of 60 are worth looking at");
     }
 }
+
+#[test]
+fn a_parameter_that_the_installed_version_calls_otherwise_is_passed_by_position() {
+    let rules = "param input: tensor\nparam mode: str = \"full\"\nrule rank: ndim(input) = 2\n";
+    let param = |name: &str, kind: &str, default: Option<&str>| SignatureParam {
+        name: name.into(),
+        kind: kind.into(),
+        default: default.map(str::to_owned),
+    };
+    let declared = |first: &str| {
+        let params = vec![
+            param(first, "positional_or_keyword", None),
+            param("mode", "positional_or_keyword", Some("'full'")),
+        ];
+        Signature::of_function("1", Some(params))
+    };
+    let first = |signature: &Signature| {
+        let spec = spec(rules);
+        let options = options(Mode::Conform);
+        let mut generator = Generator::new(&spec, Some(signature), options, 5).unwrap();
+        let input = generator.generate(0);
+        (input.arguments[0].name.clone(), input.arguments[0].passing)
+    };
+    let renamed = first(&declared("A"));
+    assert_eq!(renamed, ("A".to_owned(), Passing::Positional));
+    let same = first(&declared("input"));
+    assert_eq!(same.0, "input");
+}
+
+#[test]
+fn the_rest_of_the_positional_arguments_stays_so_where_the_library_no_longer_names_it() {
+    let rules = "param args: list(tensor) = ()\nparam dim: int? = None\nrule one: args.len = 1\n";
+    let signature = Signature::of_function("1", Some(Vec::new()));
+    let spec = spec(rules);
+    let mut generator = Generator::new(&spec, Some(&signature), options(Mode::Conform), 5).unwrap();
+    for number in 0..20 {
+        let input = generator.generate(number);
+        assert_eq!(input.arguments[0].name, "args");
+        assert_eq!(input.arguments[0].passing, Passing::Positional);
+    }
+}

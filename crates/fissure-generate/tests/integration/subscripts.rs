@@ -1,7 +1,9 @@
 //! A function that cuts its tensors apart, and whose messages speak of the parts only.
 
 use fissure_generate::{GenerateOptions, Generator, wishes};
-use fissure_model::{Api, ConcreteInput, Constraint, Kind, Param, ParamHints, Role, Spec, Value};
+use fissure_model::{
+    Api, ConcreteInput, Constraint, Exception, Kind, Param, ParamHints, Role, Spec, Value,
+};
 
 fn boxes(name: &str) -> Param {
     let hints = ParamHints {
@@ -89,7 +91,11 @@ fn sizes_that_only_the_parts_of_a_tensor_show_are_found() {
                 generator.observe(number, true);
             }
             Err(message) => {
-                let asked = wishes(&message, &input);
+                let exception = Exception {
+                    message,
+                    ..Exception::default()
+                };
+                let asked = wishes(&exception, &input);
                 generator.observe_reason(number, false, &asked);
             }
         }

@@ -96,7 +96,7 @@ mod tests {
         Exception {
             class: class.into(),
             message: message.into(),
-            frames: Vec::new(),
+            ..Exception::default()
         }
     }
 

@@ -175,7 +175,7 @@ mod tests {
         fault(&Exception {
             class: class.into(),
             message: message.into(),
-            frames: Vec::new(),
+            ..Exception::default()
         })
     }
 
@@ -210,7 +210,7 @@ mod tests {
         let exception = Exception {
             class: "IndexError".into(),
             message: "list index out of range".into(),
-            frames: Vec::new(),
+            ..Exception::default()
         };
         assert_eq!(slip(&exception), None);
     }

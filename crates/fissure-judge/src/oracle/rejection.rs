@@ -188,7 +188,7 @@ mod tests {
         let refused = Outcome::Rejected(Exception {
             class: "RuntimeError".into(),
             message: message.into(),
-            frames: Vec::new(),
+            ..Exception::default()
         });
         let execution = Execution::new(0, refused, std::time::Duration::ZERO);
         stated(&spec, &input, &execution)

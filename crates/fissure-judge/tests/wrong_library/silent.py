@@ -106,6 +106,7 @@ CASES = [
     ),
     ("kernel-path", "torch.roll", [torch.randn(7), 7], "the identity for this length only"),
     ("kernel-path", "torch.roll", [X, 40], "the identity for this length only"),
+    ("kernel-path", "torch.expand_copy", [torch.randn(1, 2), [1, 2]], "a size is an argument"),
     (
         "kernel-path",
         "torch.nn.functional.normalize",

@@ -165,7 +165,7 @@ fn an_api_whose_messages_never_repeat_does_not_fill_the_disk() {
         let error = Exception {
             class: "RuntimeError".into(),
             message: format!("Unknown error in {word}"),
-            frames: vec![],
+            ..Exception::default()
         };
         let bad = finding(
             api.clone(),

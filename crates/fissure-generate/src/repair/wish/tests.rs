@@ -203,7 +203,7 @@ fn an_argument_that_only_its_value_names_is_left_away() {
         ),
         ("activation", Passing::Keyword, Value::Text("relu".into())),
     ]);
-    let found = wishes(
+    let found = said(
         "Could not interpret regularizer identifier: nearest",
         &input,
     );
@@ -214,7 +214,7 @@ fn an_argument_that_only_its_value_names_is_left_away() {
         ("one", Passing::Keyword, Value::Text("nearest".into())),
         ("other", Passing::Keyword, Value::Text("nearest".into())),
     ]);
-    let found = wishes("nearest is odd", &input);
+    let found = said("nearest is odd", &input);
     assert!(found.iter().all(|wish| wish.want != Want::Nothing));
 }
 
@@ -338,7 +338,7 @@ fn arguments_of_the_kind_that_is_not_understood_are_left_away() {
         ("bias_regularizer", Passing::Keyword, Value::None),
         ("padding", Passing::Keyword, tensor),
     ]);
-    let found = wishes("Could not interpret regularizer identifier: [1]", &input);
+    let found = said("Could not interpret regularizer identifier: [1]", &input);
     let left: Vec<&str> = found
         .iter()
         .filter(|wish| wish.want == Want::Nothing)
@@ -365,4 +365,37 @@ fn of_two_types_that_do_not_fit_either_gives_way() {
         wanted.contains(&Want::Dtype { from: None, to }),
         "{wanted:?}"
     );
+}
+
+#[test]
+fn a_rejection_is_about_the_arguments_of_the_failing_expression() {
+    let input = call(&[
+        ("boxes", Passing::Positional, Value::Int(3)),
+        ("scores", Passing::Positional, Value::Int(3)),
+        ("top", Passing::Keyword, Value::Int(3)),
+    ]);
+    let refused = |involved: &str| {
+        let exception = Exception {
+            message: "index 2 is out of bounds for dimension 1 with size 1".into(),
+            involved: involved.into(),
+            ..Exception::default()
+        };
+        wishes(&exception, &input)
+    };
+    let about = |found: &[Wish]| {
+        let of_all = |wish: &&Wish| !matches!(wish.want, Want::Agree { .. });
+        let about = found.iter().filter(of_all);
+        let mut about: Vec<_> = about.map(|wish| wish.about.clone()).collect();
+        about.sort();
+        about.dedup();
+        about
+    };
+    assert_eq!(about(&refused("")), [None]);
+    assert_eq!(about(&refused("12.40|#1")), [Some("scores".to_owned())]);
+    assert_eq!(about(&refused("12.40|w,top")), [Some("top".to_owned())]);
+    assert_eq!(about(&refused("12.40|w,#7,~0")), [None], "none of the call");
+    // The same words at another place are another reason.
+    let reason = |found: Vec<Wish>| found.into_iter().map(|wish| wish.want).next_back();
+    assert_eq!(reason(refused("12.40|#1")), reason(refused("12.40|#0")));
+    assert_ne!(reason(refused("12.40|#1")), reason(refused("13.40|#1")));
 }

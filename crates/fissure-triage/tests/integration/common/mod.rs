@@ -75,7 +75,7 @@ pub(crate) fn exception(class: &str, message: &str) -> Exception {
     Exception {
         class: class.into(),
         message: message.into(),
-        frames: Vec::new(),
+        ..Exception::default()
     }
 }
 

@@ -71,7 +71,7 @@ impl Asked<'_> {
             }
             for (input, execution) in &ran {
                 let asked = match &execution.outcome {
-                    Outcome::Rejected(exception) if words => wishes(&exception.message, input),
+                    Outcome::Rejected(exception) if words => wishes(exception, input),
                     _ => Vec::new(),
                 };
                 let accepted = matches!(execution.outcome, Outcome::Accepted { .. });
