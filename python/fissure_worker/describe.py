@@ -93,21 +93,23 @@ def discovered(adapter, path):
     return text.encode("ascii")
 
 
-def examples(path):
-    """Calls that the documentation of a callable makes."""
-    try:
-        from fissure_worker.discover import description
-        from fissure_worker.discover.examples import examples_of
+def examples(path, seconds):
+    """Calls that the documentation of a callable makes. They are made in a fork: examples switch things on and off (eager
+    mode, dumps, policies), and whoever is asked next must not suffer from it."""
+    from fissure_worker import apart
+    from fissure_worker.discover import description
+    from fissure_worker.discover.examples import examples_of
 
+    def answer():
         found = examples_of(path, description.find(path))
-    except BaseException:
-        found = []
-    text = json.dumps(found)
-    while len(text) > ANSWER_LIMIT:
-        # The longest says no more than the others.
-        found.remove(max(found, key=lambda one: len(json.dumps(one))))
         text = json.dumps(found)
-    return text.encode("ascii")
+        while len(text) > ANSWER_LIMIT:
+            # The longest says no more than the others.
+            found.remove(max(found, key=lambda one: len(json.dumps(one))))
+            text = json.dumps(found)
+        return text.encode("ascii")
+
+    return apart.answered(answer, seconds) or b"[]"
 
 
 def neighbours(path):
@@ -129,16 +131,17 @@ def neighbours(path):
 
 
 def serve(adapter, channel):
-    """Answers questions until the other side closes: a path, or a word and a path."""
+    """Answers questions until the other side closes: a path, or a word, perhaps a number, and a path."""
     while True:
         message = channel.recv(65536)
         if not message:
             return
-        question, _, path = message.decode("utf-8").rpartition(" ")
+        words, _, path = message.decode("utf-8").rpartition(" ")
+        question, _, number = words.partition(" ")
         if question == "discover":
             channel.send(discovered(adapter, path))
         elif question == "examples":
-            channel.send(examples(path))
+            channel.send(examples(path, float(number)))
         elif question == "neighbours":
             channel.send(neighbours(path))
         else:

@@ -18,6 +18,8 @@ const ATTEMPTS: usize = 2;
 pub(crate) struct Describer {
     connection: Option<Connection>,
     worker: Option<Worker>,
+    /// The one whose forks run examples.
+    apart: Option<Worker>,
     /// Every worker gets shared memory; this one never looks at it.
     unused: Arena,
     /// The zygote with this number was found dead.
@@ -29,6 +31,7 @@ impl Describer {
         Ok(Describer {
             connection: None,
             worker: None,
+            apart: None,
             unused: Arena::new("fissure-unused", 4096, Access::Read)?,
             stale: None,
         })
@@ -92,18 +95,16 @@ impl Describer {
         Err(failed(reason))
     }
 
-    /// The same, of a worker that is ended afterwards: examples switch things on and off (eager mode,
-    /// dumps, policies), and whoever is asked next must not suffer from it.
+    /// The same, of a second worker, which answers in forks of itself and runs nothing of the library (`apart.py`).
     pub(crate) fn ask_apart(
         &mut self,
         shared: &Shared,
         question: &str,
         limit: Duration,
     ) -> Result<Vec<u8>, ExecuteError> {
-        let kept = self.worker.take();
+        std::mem::swap(&mut self.worker, &mut self.apart);
         let answer = self.ask_within(shared, question, limit);
-        self.retire();
-        self.worker = kept;
+        std::mem::swap(&mut self.worker, &mut self.apart);
         answer
     }
 
@@ -134,7 +135,14 @@ impl Describer {
         Ok((self.worker.insert(worker), connection))
     }
 
-    pub(crate) fn retire(&mut self) {
+    /// Both workers end.
+    pub(crate) fn end(&mut self) {
+        self.retire();
+        self.worker = self.apart.take();
+        self.retire();
+    }
+
+    fn retire(&mut self) {
         if let (Some(mut worker), Some(connection)) = (self.worker.take(), &mut self.connection)
             && let Stop::ZygoteLost = worker.end(connection, Stop::Cancelled)
         {

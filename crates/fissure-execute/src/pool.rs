@@ -23,6 +23,8 @@ use crate::zygote::Zygote;
 
 /// Batches that wait, per worker.
 const QUEUE_PER_WORKER: usize = 2;
+/// For what examples import (`apart.py` has a limit of its own for it).
+const IMPORTS: Duration = Duration::from_secs(60);
 
 /// The zygote that a pool and its [`Spares`] share, and what it needs to be started again.
 struct Home {
@@ -346,9 +348,11 @@ impl Pool {
         lock(&self.describer).ask(&self.shared, &format!("discover {path}"))
     }
 
-    /// Calls of a callable that its documentation makes, as JSON, if running them takes no longer.
+    /// Calls of a callable that its documentation makes, as JSON, if running them takes no longer. What they import for
+    /// longer is imported once for all that is asked later, so that an answer may take more time.
     pub fn examples(&self, path: &str, limit: Duration) -> Result<Vec<u8>, ExecuteError> {
-        lock(&self.describer).ask_apart(&self.shared, &format!("examples {path}"), limit)
+        let question = format!("examples {} {path}", limit.as_secs_f64());
+        lock(&self.describer).ask_apart(&self.shared, &question, 2 * limit + IMPORTS)
     }
 
     /// What there is beside an object that is not there: the full names of the members of the
@@ -415,7 +419,7 @@ impl Pool {
             // A slot that panicked has nothing left to end.
             let _ = thread.join();
         }
-        lock(&self.describer).retire();
+        lock(&self.describer).end();
         if let Place::Spare(_) = self.place {
             return;
         }
