@@ -33,6 +33,16 @@ fn signatures_documentation_and_source_are_read_in_plain_python() {
 }
 
 #[test]
+fn a_rejection_is_about_the_arguments_of_the_expression_that_failed() {
+    holds(&python(), "involved.py");
+}
+
+#[test]
+fn an_answer_in_a_fork_leaves_nothing_but_what_it_imported_for_long() {
+    holds(&python(), "apart.py");
+}
+
+#[test]
 fn examples_of_a_documentation_become_calls_and_objects_the_calls_that_made_them() {
     holds(&python(), "examples.py");
 }

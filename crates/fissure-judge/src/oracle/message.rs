@@ -184,6 +184,7 @@ mod tests {
             class: class.into(),
             message: message.into(),
             frames: vec!["/a/site-packages/lib/api.py:3 outer".into(), frame.into()],
+            ..Exception::default()
         })
     }
 
