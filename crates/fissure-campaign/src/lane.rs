@@ -358,6 +358,9 @@ impl Lane {
             }
             if let Some(slow) = &mut self.slow_calls {
                 slow.count(execution.duration);
+                if execution.outcome == Outcome::Timeout {
+                    settled.note_too_large(&input);
+                }
             }
             let kind = fissure_judge::kind(execution);
             self.tally.add(kind, &input.intent);

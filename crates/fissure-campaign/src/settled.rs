@@ -61,6 +61,14 @@ impl Settled {
         }
     }
 
+    /// Notes what was large in an input whose call had to be ended.
+    pub(crate) fn note_too_large(&mut self, input: &ConcreteInput) {
+        let wishes = fissure_generate::too_large(input);
+        if !wishes.is_empty() {
+            self.wishes.push((input.number, wishes));
+        }
+    }
+
     /// Adds the next input of the batch; an accepted one is kept if it may be judged.
     pub(crate) fn add(
         &mut self,

@@ -208,7 +208,10 @@ impl Worker {
             if watched.moved(current, journal.pulse(), now, limits.timeout) {
                 before = resident.unwrap_or(before);
             } else if now - watched.since >= timeout {
-                self.interrogate();
+                // Nothing is made of a call that is ended before its whole time.
+                if timeout >= limits.timeout {
+                    self.interrogate();
+                }
                 return self.end(connection, Stop::TimedOut(current));
             }
             if limits.cancelled.load(Ordering::Relaxed) {

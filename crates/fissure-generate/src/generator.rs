@@ -6,6 +6,7 @@ use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec};
 use fissure_solve::{Checker, PlanError, Random, arrays_serve};
 
 use crate::alternative::Alternative;
+use crate::ceilings::Ceilings;
 use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::havoc::Havoc;
@@ -64,6 +65,8 @@ pub struct Generator {
     alternative: Option<Alternative>,
     /// Parameters that rules say nothing of.
     unspoken: Unspoken,
+    /// Numbers that made calls too long.
+    ceilings: Ceilings,
     /// The library has been asked, whether or not it said anything.
     asked: bool,
     /// Library of the tensors.
@@ -118,6 +121,7 @@ impl Generator {
             .then(|| Repairs::new(key, &spec.examples, options.mode == Mode::Conform)),
             alternative: None,
             unspoken,
+            ceilings: Ceilings::default(),
             asked: spec.params.iter().any(|param| param.hints.is_some()),
             options,
             key,
@@ -197,6 +201,7 @@ impl Generator {
                     forms.forget(number);
                 }
             }
+            self.keep_below_ceilings(&mut input, &mut random);
         }
         let arrays = match input.intent {
             Intent::Violate { .. } if number < ARRAYS_FIRST => 1.0,
@@ -209,6 +214,19 @@ impl Generator {
             form => hand_over(&mut input, form),
         }
         input
+    }
+
+    /// An input that would take too long is made small, where that breaks nothing.
+    fn keep_below_ceilings(&mut self, input: &mut ConcreteInput, random: &mut Random) {
+        let mut small = input.clone();
+        let Some(param) = self.ceilings.keep_below(&mut small, random) else {
+            return;
+        };
+        small.mutations.retain(|mutation| mutation.param != param);
+        if input.intent == Intent::Ignore || self.allows(&small) {
+            self.forget(input.number);
+            *input = small;
+        }
     }
 
     /// An accepted input, changed without regard to what is known. A drawn input that breaks one thing is often
@@ -293,6 +311,7 @@ impl Generator {
 
     /// The same, with what the rejection asks for.
     pub fn observe_reason(&mut self, number: u64, accepted: bool, wishes: &[Wish]) {
+        self.ceilings.learn(wishes);
         if let Some(repairs) = &mut self.repairs {
             repairs.observe(number, accepted, wishes);
         }

@@ -4,6 +4,7 @@
 mod alternative;
 mod arranged;
 mod call_form;
+mod ceilings;
 mod construct;
 mod coverage;
 mod elements;
@@ -22,6 +23,7 @@ mod unspoken;
 mod unusual;
 mod wide;
 
+pub use ceilings::too_large;
 pub use construct::concrete_input;
 pub use coverage::MutatorCoverage;
 pub use generator::{GenerateError, GenerateReason, Generator};

@@ -76,6 +76,8 @@ pub enum Want {
     Through(String),
     /// An object of the table of functions.
     Made(String),
+    /// The call did not end in its time: a number smaller than this.
+    Below(i64),
     /// Which reason it is, by its words without their numbers and by the place; asks for nothing.
     Reason(u64),
 }
