@@ -194,7 +194,9 @@ def sorted_values(call):
 
 
 def identities(call, function, result):
-    """What needs a second call."""
+    """What needs a second call. The form in place is left out: it keeps the shape and the type of what it writes to."""
+    if any(result is tensor for _, tensor in call.tensors(call.used)):
+        return
     place = only_tensor(call)
     if place is not None and not call.is_layer:
         if call.has("idempotent"):

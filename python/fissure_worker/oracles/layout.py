@@ -31,7 +31,7 @@ from fissure_worker.oracles.indices import writes_twice
 
 PRICE = 8
 #: Words of a message that refuses a layout.
-LAYOUT_WORDS = ("stride", "contiguous", "layout", "memory format", "overlap", "storage")
+LAYOUT_WORDS = ("stride", "contiguous", "layout", "memory format", "overlap", "storage", " view")
 #: Larger tensors are left alone.
 LIMIT = 1 << 22
 
@@ -49,6 +49,10 @@ def check(call):
         if compare.count(tensor) > LIMIT:
             continue
         for name, expression, changed in variants(place, tensor):
+            if getattr(tensor, "requires_grad", False):
+                # It is as much the beginning of a graph as the tensor itself.
+                expression += ".detach().requires_grad_()"
+                changed = changed.detach().requires_grad_()
             change = [place.assignment(arguments, expression)]
             variant = call.build().replace(place, changed)
             detail = "%s of %s" % (name, place.name)

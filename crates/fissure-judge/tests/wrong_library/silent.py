@@ -11,6 +11,13 @@ SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 1e30, -1
 TIES = torch.tensor([[1.0, 1.0, 0.0], [2.0, 2.0, 2.0]])
 X = torch.randn(4, 5)
 SINGULAR = torch.tensor([[5.0, 6.0, 7.0], [3.0, 4.0, 5.0], [1.0, 1.0, 1.0]])
+#: Which row is taken after the first ones is a matter of rounding.
+PIVOTS = torch.zeros(11, 10)
+PIVOTS[0, 1:5] = PIVOTS[7, 1:5] = torch.tensor([5.0, 6.0, 7.0, 1.0])
+PIVOTS[7, 4] = 0.0
+PIVOTS[9] = torch.tensor([6.0, 7.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+PIVOTS[[1, 7, 10], 0] = torch.tensor([5.0, 1.0, 1.0])
+PIVOTS[6, 9] = 1.0
 
 #: The oracle, the function, its arguments, and why there is nothing to report.
 CASES = [
@@ -23,6 +30,9 @@ CASES = [
     ("contract", "torch.exp", [SPECIAL * 1e4], "overflow"),
     ("contract", "torch.cos", [torch.tensor([200, 3], dtype=torch.uint8)], "no negative numbers"),
     ("contract", "torch.var", [torch.zeros(1)], "no degrees of freedom"),
+    ("contract", "torch.Tensor.gcd_", [torch.tensor([4]), torch.tensor(6)], "the shape written to"),
+    ("contract", "torch.Tensor.hypot_", [X, X.double()], "the type written to"),
+    ("contract", "torch.Tensor.logical_not_", [X], "the type written to"),
     ("forms", "torch.nn.functional.dropout", [X], "random numbers"),
     ("forms", "torch.empty", [[3]], "memory that nobody has written"),
     ("forms", "torch.where", [X > 0, X, -X], "the method has another first argument"),
@@ -83,7 +93,14 @@ CASES = [
         "bounds that follow from the element type",
     ),
     ("layout", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
+    ("reference64", "torch.linalg.lu", [PIVOTS], "which of two pivots is taken"),
     ("reference", "torch.sign", [SPECIAL], "known difference: NaN"),
+    (
+        "reference",
+        "torch.Tensor.where",
+        [torch.tensor([1]), torch.tensor([False]), torch.tensor([2])],
+        "the method's object is not the first argument",
+    ),
     ("reference", "torch.heaviside", [SPECIAL, SPECIAL], "known difference: NaN"),
     ("reference", "torch.exp", [X.bfloat16()], "a type that NumPy lacks"),
     ("reference", "torch.cosh", [torch.tensor(100, dtype=torch.int8)], "float16 in NumPy"),
@@ -156,6 +173,13 @@ def cell():
     batch[:, 3] = torch.tensor([-1.0, 1.0, 1.0])
     return Arguments([4, 1], {}, ([batch], {}))
 
+
+def with_gradient():
+    return Arguments([torch.zeros(2, 2).requires_grad_()], {})
+
+
+path, why = "torch.autograd.graph.get_gradient_edge", "each is the beginning of a graph"
+tell("layout", path, why, judged_made("layout", path, with_gradient))
 
 path, why = "torch.ao.nn.quantized.dynamic.RNNCell", "rows that share a scale"
 tell("determinism", path, why, judged_made("determinism", path, cell))
