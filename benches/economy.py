@@ -15,8 +15,6 @@ import sys
 import tempfile
 import time
 
-#: An oracle that takes no longer for an input, in the mean, is cheap.
-CHEAP = 0.006
 #: Inputs that each cheap oracle should have looked at.
 JUDGED = 64
 #: Inputs that each API should have.
@@ -48,18 +46,24 @@ def main(command):
     print("inputs %d, %.0f/s over all" % (sum(reached), sum(reached) / took))
     share = processor / (took * workers)
     print("processor time %.0f s: %.0f %% of %d cores" % (processor, 100 * share, workers))
-    judged(apis)
+    judged(apis, cheap(command[0]))
     print("findings %d, notes %d" % (summary["findings"], summary["notes"]))
     print("  made small or as small as they were: %d of %d" % (small, all_findings))
 
 
-def judged(apis):
+def cheap(program):
+    """Names of the oracles that `fissure oracles` calls cheap."""
+    told = subprocess.run([program, "oracles", "--json"], stdout=subprocess.PIPE, check=True)
+    return {row["name"] for row in json.loads(told.stdout)["oracles"] if row["tier"] == "cheap"}
+
+
+def judged(apis, cheap):
     inputs, seconds = collections.Counter(), collections.Counter()
     for api in apis:
         for oracle, tally in api["oracles"].items():
             inputs[oracle] += tally["inputs"]
             seconds[oracle] += tally["time"]
-    cheap = [name for name in inputs if seconds[name] / max(1, inputs[name]) <= CHEAP]
+    cheap = [name for name in inputs if name in cheap]
     enough = 0
     accepting = [api for api in apis if api["tally"]["counts"]["accepted"] >= JUDGED]
     for api in accepting:

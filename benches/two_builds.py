@@ -29,12 +29,12 @@ def folder_flag(program):
     return "--output" if b"--output" in text else "--workdir"
 
 
-def seconds(program, target, inputs, oracles):
-    """Wall and processor seconds of one run."""
+def seconds(program, target, inputs, oracles, more=()):
+    """Wall and processor seconds of one run, with more flags."""
     api, environment = target.split("@")
     command = [program, "fuzz", api, "--max-iter", str(inputs), "--seed", "1", "--workers", "1"]
     command += ["--mode", "conform", "--oracles", oracles, "--judge-share", SHARE, "--quiet"]
-    command += ["--env", environment, folder_flag(program)]
+    command += [*more, "--env", environment, folder_flag(program)]
     with tempfile.TemporaryDirectory() as folder:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begin = time.monotonic()

@@ -66,11 +66,12 @@ def scan(plan, channel):
     if not plan.get("many"):
         channel.emit("started", versions=versions)
     # After the libraries: the runtime adapts to those that are loaded.
-    from .run import loading, targets
+    from .run import loading, targets, tests
     from .run.server import Server
     from .run.session import Session
     from .watch.users import UserFiles
 
+    tests.become_program(plan)
     if plan.get("file"):
         # No part of the program's run, and slow.
         loading.preload(plan["file"], UserFiles(plan["root"], [plan["file"]]))

@@ -1,17 +1,26 @@
 """Which arguments of a refused call the failing expression works on, and how far the call came.
 
+How far: the instruction that failed in the function called, in the function that it called there, and so on. Of two
+calls that fail in the same functions, the one that fails at the later instruction has passed more checks.
+
 A message seldom names the argument that is wrong ("index 2 is out of bounds for dimension 1"), but where Python code
 raised it, its frames are there: the names in the failing expression, what they were computed from, and the objects
 behind them, some of which are the arguments themselves. Nothing here may change or call anything of the target.
 """
 
 import dis
+import linecache
+import re
 import sys
+
+from fissure_worker import conditions
 
 #: Frames that are looked into, from the inside out.
 FRAMES = 12
 #: Names that are told at most.
 NAMES = 12
+#: Frames, from the outside in, that say how far a call came.
+WAY = 12
 #: Steps of the traceback that are walked.
 STEPS = 200
 #: Instructions of a function beyond which it is not read.
@@ -22,19 +31,20 @@ expressions = {}
 sources = {}
 
 
-def involved(error, arguments, keywords, layer):
-    """`place|word,word`: where it failed, then arguments (`#1` by position, `~0` of the call on a layer) or, where no
-    argument is recognised, names of variables, innermost first. None for what no Python code raised."""
-    steps = []
-    step = error.__traceback__
-    while step is not None and len(steps) < STEPS:
-        if not step.tb_frame.f_code.co_filename.startswith("<fissure>"):
-            steps.append(step)
-        step = step.tb_next
+def involved(error, arguments, keywords, layer, made=False):
+    """`way|word,word|clause;clause`: how far the call came, then arguments (`#1` by position, `~0` of the call on a
+    layer) or, where no argument is recognised, names of variables, innermost first, then what would have made the
+    failing check hold (`conditions.py`). None for what no Python code raised. `made`: the object was made, and the call
+    on it failed."""
+    steps = steps_of(error)
     if not steps:
         return None
-    place = "%d.%d" % (steps[0].tb_lineno, steps[-1].tb_lineno)
     given = objects(arguments, keywords, layer)
+    clauses = conditions.clauses(steps, given, identity)
+    return "|".join([way(steps, made), ",".join(words_of(steps, given)), ";".join(clauses)])
+
+
+def words_of(steps, given):
     inside_out = steps[: -FRAMES - 1 : -1]
     words = []
     for step in inside_out:
@@ -44,14 +54,37 @@ def involved(error, arguments, keywords, layer):
             if word is not None and word not in words:
                 words.append(word)
         if words:
-            return place + "|" + ",".join(words[:NAMES])
+            return words[:NAMES]
     for step in inside_out:
         code = step.tb_frame.f_code
         for name in expression(code, step.tb_lasti, step.tb_lineno):
             for origin in origins(code, name):
                 if origin not in words and origin.isidentifier():
                     words.append(origin)
-    return place + "|" + ",".join(words[:NAMES])
+    return words[:NAMES]
+
+
+def how_far(error, made=False):
+    """The same without any argument."""
+    steps = steps_of(error)
+    return way(steps, made) + "|" if steps else None
+
+
+def steps_of(error):
+    """Steps of the traceback outside Fissure, outermost first."""
+    steps = []
+    step = error.__traceback__
+    while step is not None and len(steps) < STEPS:
+        if not step.tb_frame.f_code.co_filename.startswith("<fissure>"):
+            steps.append(step)
+        step = step.tb_next
+    return steps
+
+
+def way(steps, made):
+    """`made;function.instruction;function.instruction`, outermost first; functions by their first line."""
+    functions = [(step.tb_frame.f_code.co_firstlineno, step.tb_lasti) for step in steps[:WAY]]
+    return ";".join(["01"[bool(made)]] + ["%d.%d" % one for one in functions])
 
 
 def objects(arguments, keywords, layer):
@@ -102,7 +135,7 @@ def expression(code, instruction, line):
     """Names of variables in the expression that failed; in the whole line before Python 3.11."""
     key = (code, instruction)
     if key not in expressions:
-        expressions[key] = list(read_expression(code, instruction, line))
+        expressions[key] = read_expression(code, instruction, line)
     return expressions[key]
 
 
@@ -120,11 +153,21 @@ def read_expression(code, instruction, line):
                 and begin <= (first, left)
                 and (last, right) <= end
             }
+    found = []
     for offset, names, at_line, stores in instructions(code):
         here = at_line == line if inside is None else offset in inside
         if here and not stores:
-            for name in names:
-                yield name
+            found.extend(names)
+    if inside and not found and begin[0] == end[0]:
+        # One instruction may load two variables, and stands where the first of them does (3.13).
+        text = (
+            linecache.getline(code.co_filename, begin[0])
+            .encode()[begin[1] : end[1]]
+            .decode("utf-8", "replace")
+        )
+        known = code.co_varnames + code.co_freevars + code.co_cellvars
+        found.extend(word for word in re.findall(r"[^\W\d]\w*", text) if word in known)
+    return found
 
 
 def instructions(code):

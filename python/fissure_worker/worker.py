@@ -23,7 +23,7 @@ import types
 from fissure_worker import describe as describe_module
 from fissure_worker import coverage, judging, native
 from fissure_worker.build import build, resolve
-from fissure_worker.involved import involved
+from fissure_worker.involved import how_far, involved
 from fissure_worker.outcome import (
     ACCEPTED,
     ACCEPTED_NAN,
@@ -214,8 +214,9 @@ class Worker:
                         pass
             if failure is not None:
                 about = None
-                if status == REJECTED and self.explained < EXPLAINED:
-                    about = self.explain(failure, arguments, keywords, layer)
+                if status == REJECTED:
+                    made = layer and result is not None
+                    about = self.explain(failure, arguments, keywords, layer, made)
                 self.describe(index, failure, status, about)
             # Destructors run now, while the journal still names this input.
             arguments = keywords = layer = result = failure = None
@@ -258,11 +259,13 @@ class Worker:
         self.build_rest(arguments, keywords, rest)
         return arguments, keywords
 
-    def explain(self, error, arguments, keywords, layer):
-        """What a rejection has to do with which arguments."""
+    def explain(self, error, arguments, keywords, layer, made):
+        """How far a refused call came, and what its rejection has to do with which arguments."""
         self.explained += 1
         try:
-            return involved(error, arguments, keywords, layer)
+            if self.explained > EXPLAINED:
+                return how_far(error, made)
+            return involved(error, arguments, keywords, layer, made)
         except Exception:
             # Frames of a program may be stranger than was thought of; the outcome must not depend on them.
             return None

@@ -29,7 +29,7 @@ const MEMORY: f64 = 0.97;
 /// An accepted input goes further than a rejected one.
 const ACCEPTED: f32 = 3.0;
 /// Weight of an input whose blocks are all common.
-const COMMON: f32 = 0.01;
+const COMMON: f32 = 0.2;
 /// Neighbours after which an input has half the weight.
 const PATIENCE: f32 = 150.0;
 

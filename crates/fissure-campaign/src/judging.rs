@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fissure_judge::OracleInfo;
+use fissure_judge::{OracleInfo, Tier};
 use fissure_model::{ConcreteInput, Execution, Oracle};
 
 use crate::index::Place;
@@ -23,9 +23,13 @@ const BATCH: usize = 16;
 /// Inputs that an API has judged whatever that costs: a run should not end without any.
 const LEAST: u64 = 64;
 
-/// By the clock, those are spread over the first two thousand plain inputs, so that every API is reached
-/// soon: one of the first turn, and one of so many after it.
+/// Of these, by the clock, oracles that are not cheap look at so many; at more only while judging keeps within its share.
+const LEAST_USUAL: u64 = 16;
+
+/// By the clock, those are spread over the plain inputs, so that every API is reached soon: one of the first turn,
+/// one of so many in the second, and one of so many after it.
 const SPREAD: u64 = 30;
+const SPREAD_LATER: u64 = 8;
 
 /// An oracle that takes longer than this for one input, in the mean over all APIs, is expensive: it
 /// looks at few of the guaranteed inputs, one of so many plain ones, and gets no more time than the
@@ -203,8 +207,10 @@ impl Judging {
         let Some(share) = self.options.time_share else {
             return self.credit >= price;
         };
-        let later = self.plain.saturating_sub(FIRST_INPUTS);
-        if self.chosen < LEAST.min(1 + later.div_ceil(SPREAD)) {
+        let in_second = self.plain.min(SECOND_INPUTS).saturating_sub(FIRST_INPUTS);
+        let later = self.plain.saturating_sub(SECOND_INPUTS);
+        let spread = 1 + in_second.div_ceil(SPREAD) + later / SPREAD_LATER;
+        if self.chosen < LEAST.min(spread) {
             return true;
         }
         if self.is_early() {
@@ -216,7 +222,12 @@ impl Judging {
         };
         let waiting = self.chosen.saturating_sub(self.judged);
         let expected = self.judging_time + mean.mul_f64(waiting as f64 + 1.0);
-        expected.as_secs_f64() * (1.0 - share) <= self.plain_time.as_secs_f64() * share
+        self.is_within(share, expected)
+    }
+
+    /// Is so much judging no more than this share of the time?
+    fn is_within(&self, share: f64, judging: Duration) -> bool {
+        judging.as_secs_f64() * (1.0 - share) <= self.plain_time.as_secs_f64() * share
     }
 
     /// Counts what judged inputs cost.
@@ -243,18 +254,24 @@ impl Judging {
 
     /// The oracles without those that have had more than their part of the time.
     fn affordable(&self, oracles: &Arc<[Oracle]>) -> Arc<[Oracle]> {
-        if self.options.time_share.is_none() || *oracles != self.options.oracles {
+        let Some(share) = self.options.time_share else {
+            return Arc::clone(oracles);
+        };
+        if *oracles != self.options.oracles {
             return Arc::clone(oracles);
         }
         let fair = self.judging_time.div_f64(oracles.len().max(1) as f64) * 2;
+        let has_time = self.is_within(share, self.judging_time);
         let can = |oracle: &&Oracle| {
             let none = (0, Duration::ZERO);
             let (inputs, time) = *self.costs.get(*oracle).unwrap_or(&none);
             if self.is_expensive(oracle) {
                 inputs < LEAST_EXPENSIVE.min(self.plain / SPREAD_EXPENSIVE)
                     || (inputs > 0 && time <= fair)
-            } else {
+            } else if is_cheap(oracle) {
                 inputs < LEAST || time <= fair
+            } else {
+                inputs < LEAST_USUAL || (has_time && time <= fair)
             }
         };
         let left: Arc<[Oracle]> = oracles.iter().filter(can).cloned().collect();
@@ -339,6 +356,10 @@ impl Judging {
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
     }
+}
+
+fn is_cheap(oracle: &Oracle) -> bool {
+    OracleInfo::of(oracle).is_some_and(|info| info.tier <= Tier::Cheap)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -201,7 +201,11 @@ impl Campaign<'_> {
             restored,
             waiting,
             takes_turns,
-            limit: pace::limit(self.options, apis.len()),
+            limit: pace::limit(
+                self.options,
+                apis.len(),
+                lanes::most(self.options, self.pool),
+            ),
             learner: self.learner,
             rules_folder: self.rules_folder,
             learned: HashMap::new(),

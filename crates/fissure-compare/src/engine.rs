@@ -30,6 +30,8 @@ const TURN: u64 = 96;
 /// Share of the time after which no further turn begins.
 const TURNS_END: f64 = 0.72;
 const SWEEPS_END: f64 = 0.85;
+/// Part of the time after the turns in which measurements are repeated.
+const MEASURED_AGAIN: f64 = 0.03;
 
 enum News {
     Found(Vec<Behaviour>),
@@ -93,6 +95,11 @@ pub fn compare(
     let titles = options.subjects.iter().map(|it| it.api().title.as_str());
     let queue = order(titles, options.seed);
     let at = |share: f64| options.total_time.map(|total| begun + total.mul_f64(share));
+    let turns_end = if options.sweep > 0 {
+        TURNS_END
+    } else {
+        SWEEPS_END
+    };
     let shared = Shared {
         options,
         sides: Sides::new(before, after),
@@ -101,11 +108,7 @@ pub fn compare(
         queue: Mutex::new(queue.into_iter().map(Waiting::Unprepared).collect()),
         finished: Mutex::default(),
         stop,
-        ends: at(if options.sweep > 0 {
-            TURNS_END
-        } else {
-            SWEEPS_END
-        }),
+        ends: at(turns_end),
     };
     run_turns(&shared, tell);
     if let Some(reason) = shared.sides.failure() {
@@ -114,6 +117,14 @@ pub fn compare(
     let left = unreached(&shared);
     let mut finished = std::mem::take(&mut *lock(&shared.finished));
     finished.unreached.extend(left);
+    let until = at(turns_end + MEASURED_AGAIN);
+    for lane in &mut finished.lanes {
+        let over = until.is_some_and(|end| Instant::now() >= end);
+        if over || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        lane.measure_again(&shared.sides);
+    }
     let mut behaviours: Vec<Behaviour> = finished.lanes.iter().flat_map(Lane::behaviours).collect();
     behaviours.extend(finished.removed.iter().map(removed));
     let mut counts = Counts::default();

@@ -18,9 +18,9 @@ pub fn suggest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Ve
             let end = strsim::jaro_winkler(&wanted_last, &last(name));
             // What the user remembers is the name of the function, not where it lives.
             let alike = 0.3 * whole + 0.7 * end;
-            // Two letters that changed places are little like each other in a short name.
+            // One slip of the fingers comes first, however little alike a short name is then.
             let slip = strsim::osa_distance(wanted, name) == 1;
-            (if slip { alike.max(SIMILAR) } else { alike }, name)
+            (if slip { 1.0 + alike } else { alike }, name)
         })
         .filter(|(score, _)| *score >= SIMILAR)
         .collect();
@@ -60,6 +60,8 @@ mod tests {
         assert_eq!(suggest("numpy.linalg.sdv", names), ["numpy.linalg.svd"]);
         assert_eq!(suggest("numpy.linalg.rq", names), ["numpy.linalg.qr"]);
         assert!(suggest("numpy.linalg.xyz", names).is_empty());
+        let names = ["torch.exp2", "torch.exp_", "torch.exp"];
+        assert_eq!(suggest("torch.epx", names)[0], "torch.exp");
     }
 
     #[test]

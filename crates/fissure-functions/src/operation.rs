@@ -57,10 +57,14 @@ pub enum Role {
     /// Not negative where its operands are not.
     #[serde(rename = "keeps sign")]
     KeepsSign,
+    /// True where the first operand is above the second.
+    Above,
+    /// True where the first operand is below the second.
+    Below,
 }
 
 impl Role {
-    pub const ALL: [Role; 21] = [
+    pub const ALL: [Role; 23] = [
         Role::Reshapes,
         Role::Moves,
         Role::Averages,
@@ -82,6 +86,8 @@ impl Role {
         Role::InNumpy,
         Role::WideOnGpu,
         Role::KeepsSign,
+        Role::Above,
+        Role::Below,
     ];
 }
 
@@ -242,7 +248,7 @@ mod tests {
     use crate::functions;
 
     /// One operation that has the property, and one that looks like it and has not.
-    const EXAMPLES: [(Role, &str, &str); 21] = [
+    const EXAMPLES: [(Role, &str, &str); 23] = [
         (Role::Reshapes, "unsqueeze", "gather"),
         (Role::Moves, "gather", "scatter"),
         (Role::Averages, "mean", "sum"),
@@ -264,6 +270,8 @@ mod tests {
         (Role::InNumpy, "log", "logit"),
         (Role::WideOnGpu, "exp", "exp2"),
         (Role::KeepsSign, "add", "sub"),
+        (Role::Above, "gt", "max"),
+        (Role::Below, "lt", "min"),
     ];
 
     #[test]

@@ -23,6 +23,8 @@ const CONFORMING: f64 = 0.6;
 const CONFORMING_AT_FIRST: f64 = 0.9;
 /// Share of the other inputs that are accepted ones, changed, as soon as there are some.
 const BROKEN_NEIGHBOURS: f64 = 0.35;
+/// Share of those that would be drawn to break one thing, where nothing is certain: they break what nobody has said, too.
+const BROKEN_NEIGHBOURS_OF_HINTS: f64 = 0.7;
 /// Changes of a kept input that are tried before a fresh one is drawn.
 const VARY_ATTEMPTS: u32 = 4;
 
@@ -168,8 +170,7 @@ impl Generator {
             Mode::Mixed => !random.chance(CONFORMING),
         };
         let violated = if violating && !self.options.unguided {
-            self.broken_neighbour(number, &mut random)
-                .or_else(|| self.violate(number, &mut random))
+            self.violating(number, &mut random)
         } else {
             None
         };
@@ -231,8 +232,13 @@ impl Generator {
 
     /// An accepted input, changed without regard to what is known. A drawn input that breaks one thing is often
     /// refused for another one; of this, everything else is known to be right.
-    fn broken_neighbour(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
-        if self.options.mode != Mode::Mixed || !random.chance(BROKEN_NEIGHBOURS) {
+    fn broken_neighbour(
+        &mut self,
+        number: u64,
+        share: f64,
+        random: &mut Random,
+    ) -> Option<ConcreteInput> {
+        if self.options.mode != Mode::Mixed || !random.chance(share) {
             return None;
         }
         let (kept, other) = self.repairs.as_ref()?.two_accepted(random)?;
@@ -437,6 +443,19 @@ impl Generator {
             input.intent = Intent::Ignore;
         }
         input
+    }
+
+    /// An input that breaks something.
+    fn violating(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {
+        if let Some(near) = self.broken_neighbour(number, BROKEN_NEIGHBOURS, random) {
+            return Some(near);
+        }
+        let drawn = self.violate(number, random)?;
+        let near = match self.hints_only {
+            true => self.broken_neighbour(number, BROKEN_NEIGHBOURS_OF_HINTS, random),
+            false => None,
+        };
+        near.or(Some(drawn))
     }
 
     fn violate(&mut self, number: u64, random: &mut Random) -> Option<ConcreteInput> {

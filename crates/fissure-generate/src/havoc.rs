@@ -57,9 +57,9 @@ impl Havoc<'_> {
                     return;
                 }
                 let at = random.index(count);
-                let sizes = sizes(input);
+                let others = numbers(input);
                 if let Some(value) = values(input).into_iter().nth(at) {
-                    self.change_value(value, &sizes, random);
+                    self.change_value(value, &others, random);
                 }
             }
         }
@@ -81,11 +81,11 @@ impl Havoc<'_> {
         }
     }
 
-    fn change_value(&self, value: &mut Value, sizes: &[u64], random: &mut Random) {
+    fn change_value(&self, value: &mut Value, others: &[i128], random: &mut Random) {
         match value {
-            Value::Tensor(_) | Value::NdArray(_) => self.change_tensor(value, random),
+            Value::Tensor(_) | Value::NdArray(_) => self.change_tensor(value, others, random),
             Value::SparseTensor(tensor) => change_elements(tensor, random),
-            Value::Int(number) => *number = other_whole(*number, sizes, random),
+            Value::Int(number) => *number = other_whole(*number, others, random),
             Value::Float(number) => *number = other_real(*number, random),
             Value::Bool(truth) => *truth = !*truth,
             Value::Complex { re, im } => {
@@ -106,7 +106,7 @@ impl Havoc<'_> {
                         let to = random.index(items.len());
                         items.swap(at, to);
                     }
-                    _ => self.change_value(&mut items[at], sizes, random),
+                    _ => self.change_value(&mut items[at], others, random),
                 }
             }
             Value::Call { path, arguments } => {
@@ -117,21 +117,22 @@ impl Havoc<'_> {
                         *value = inner.clone();
                     }
                     Some(Value::Tensor(tensor)) if exchange => change_elements(tensor, random),
-                    Some(inner) => self.change_value(inner, sizes, random),
+                    Some(inner) => self.change_value(inner, others, random),
                     None => {}
                 }
             }
             Value::Dtype(dtype) => *dtype = self.other_dtype(*dtype, random),
-            Value::None | Value::Text(_) | Value::Bytes(_) | Value::Dict(_) | Value::Object(_) => {}
+            Value::Text(text) => *text = other_text(text, random),
+            Value::None | Value::Bytes(_) | Value::Dict(_) | Value::Object(_) => {}
         }
     }
 
-    fn change_tensor(&self, value: &mut Value, random: &mut Random) {
+    fn change_tensor(&self, value: &mut Value, others: &[i128], random: &mut Random) {
         let (Value::Tensor(tensor) | Value::NdArray(tensor)) = &mut *value else {
             return;
         };
         match random.below(10) {
-            0..=2 => change_shape(tensor, random),
+            0..=2 => change_shape(tensor, others, random),
             3 | 4 => {
                 let dtype = self.other_dtype(tensor.dtype, random);
                 *tensor = reshaped(tensor, dtype, tensor.shape.clone());
@@ -172,19 +173,35 @@ fn values(input: &mut ConcreteInput) -> Vec<&mut Value> {
     all.map(|argument| &mut argument.value).collect()
 }
 
-/// Sizes and ranks of all tensors: numbers often have to do with them.
-fn sizes(input: &ConcreteInput) -> Vec<u64> {
-    let mut sizes = Vec::new();
+/// Sizes and ranks of all tensors, and whole numbers: others often have to do with them.
+fn numbers(input: &ConcreteInput) -> Vec<i128> {
+    let mut numbers = Vec::new();
     let layer = input.layer_arguments.iter().flatten();
     for argument in input.arguments.iter().chain(layer) {
-        argument.value.walk(&mut |value| {
-            if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
-                sizes.extend(&tensor.shape);
-                sizes.push(tensor.shape.len() as u64);
+        argument.value.walk(&mut |value| match value {
+            Value::Tensor(tensor) | Value::NdArray(tensor) => {
+                numbers.extend(tensor.shape.iter().map(|size| i128::from(*size)));
+                numbers.push(tensor.shape.len() as i128);
             }
+            Value::Int(number) => numbers.push(*number),
+            _ => {}
         });
     }
-    sizes
+    numbers
+}
+
+/// What has to do with one of these numbers.
+fn related(numbers: &[i128], random: &mut Random) -> i128 {
+    let (one, two) = (*random.pick(numbers), *random.pick(numbers));
+    match random.below(8) {
+        0 | 1 => one,
+        2 => one.saturating_sub(1),
+        3 => one.saturating_add(1),
+        4 => one.saturating_mul(2),
+        5 => one.div_euclid(2),
+        6 => one.saturating_add(two),
+        _ => one.saturating_mul(two),
+    }
 }
 
 /// Optional arguments have defaults, which are another way through the code.
@@ -207,10 +224,10 @@ fn other_size(size: u64, random: &mut Random) -> u64 {
     }
 }
 
-fn change_shape(tensor: &mut TensorValue, random: &mut Random) {
+fn change_shape(tensor: &mut TensorValue, others: &[i128], random: &mut Random) {
     let mut shape = tensor.shape.clone();
     let rank = shape.len();
-    match random.below(8) {
+    match random.below(9) {
         0 if rank < 6 => shape.insert(random.index(rank + 1), 1 + random.below(4)),
         1 if rank > 0 => {
             shape.remove(random.index(rank));
@@ -220,6 +237,11 @@ fn change_shape(tensor: &mut TensorValue, random: &mut Random) {
             // Many paths are for dimensions that are alike.
             let size = *random.pick(&shape);
             shape[random.index(rank)] = size;
+        }
+        4 if rank > 0 && !others.is_empty() => {
+            if let Ok(size) = u64::try_from(related(others, random)) {
+                shape[random.index(rank)] = size;
+            }
         }
         _ if rank > 0 => {
             let at = random.index(rank);
@@ -339,15 +361,38 @@ fn other_scalar(scalar: Scalar, dtype: Dtype, random: &mut Random) -> Scalar {
     }
 }
 
-fn other_whole(number: i128, sizes: &[u64], random: &mut Random) -> i128 {
-    match random.below(13) {
+/// One letter more, less, or another.
+fn other_text(text: &str, random: &mut Random) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    let letter = char::from(b' ' + random.below(95) as u8);
+    let letter = match random.below(3) {
+        0 => letter,
+        _ => char::from(b'a' + random.below(26) as u8),
+    };
+    let at = random.index(letters.len() + 1);
+    match random.below(5) {
+        0 if letters.len() < LONGEST => letters.insert(at, letter),
+        1 if !letters.is_empty() => {
+            letters.remove(at.min(letters.len() - 1));
+        }
+        _ => match letters.get_mut(at) {
+            Some(one) => *one = letter,
+            None => letters.push(letter),
+        },
+    }
+    letters.into_iter().collect()
+}
+
+fn other_whole(number: i128, others: &[i128], random: &mut Random) -> i128 {
+    match random.below(15) {
         0 | 1 => number.saturating_add(1),
         2 | 3 => number.saturating_sub(1),
         4 => number.saturating_neg(),
         5 => number.saturating_mul(2),
         6 | 10..=12 => random.between(-4, 17),
-        7 if !sizes.is_empty() => i128::from(*random.pick(sizes)) - i128::from(random.below(2)),
+        7 | 13 if !others.is_empty() => related(others, random),
         8 => (1_i128 << random.below(40)) - i128::from(random.below(2)),
+        14 => number ^ (1_i128 << random.below(16)),
         _ => wide::parameter(random),
     }
 }
@@ -378,96 +423,4 @@ fn other_real(number: f64, random: &mut Random) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fissure_model::{Argument, Intent, Passing};
-
-    fn kept() -> ConcreteInput {
-        let tensor = TensorValue {
-            dtype: Dtype::Float32,
-            shape: vec![2, 3],
-            data: TensorData {
-                pattern: [1.0_f32, 2.0, 3.0].map(f32::to_le_bytes).concat().into(),
-            },
-        };
-        let argument = |name: &str, passing, value| Argument {
-            name: name.into(),
-            passing,
-            value,
-        };
-        ConcreteInput {
-            number: 7,
-            arguments: vec![
-                argument("x", Passing::Positional, Value::Tensor(tensor)),
-                argument("dim", Passing::Keyword, Value::Int(1)),
-            ],
-            layer_arguments: None,
-            intent: Intent::Conform,
-            mutations: Vec::new(),
-        }
-    }
-
-    /// Neighbours of one input by many streams.
-    fn neighbours() -> Vec<ConcreteInput> {
-        let kept = kept();
-        let havoc = Havoc {
-            other: &kept,
-            dtypes: None,
-            library: "torch",
-        };
-        let key = Random::key(3, "f");
-        (0..2000)
-            .map(|stream| havoc.changed(&kept, &mut Random::new(key, stream)))
-            .collect()
-    }
-
-    #[test]
-    fn neighbours_differ_in_shape_type_layout_and_elements_and_are_the_same_for_a_stream() {
-        let all = neighbours();
-        assert_eq!(all, neighbours());
-        let of = |wanted: &dyn Fn(&TensorValue) -> bool| {
-            let fits = |input: &&ConcreteInput| match &input.arguments[0].value {
-                Value::Tensor(tensor) => wanted(tensor),
-                _ => false,
-            };
-            all.iter().filter(fits).count()
-        };
-        assert!(of(&|it| it.shape != [2, 3]) > 200);
-        assert!(of(&|it| it.dtype != Dtype::Float32) > 100);
-        assert!(of(&|it| it.shape == [2, 3] && it.dtype == Dtype::Float32) > 500);
-        let layouts = all.iter();
-        let layouts = layouts.filter(|it| matches!(it.arguments[0].value, Value::Call { .. }));
-        assert!(layouts.count() > 30);
-        let unchanged = all.iter().filter(|it| it.arguments == kept().arguments);
-        assert!(unchanged.count() < 300);
-    }
-
-    #[test]
-    fn every_tensor_has_whole_elements_and_only_allowed_types() {
-        let kept = kept();
-        let allowed = [Dtype::Int16, Dtype::Float32];
-        let havoc = Havoc {
-            other: &kept,
-            dtypes: Some(&allowed),
-            library: "torch",
-        };
-        let key = Random::key(4, "f");
-        for stream in 0..2000 {
-            let mut input = kept.clone();
-            for round in 0..4 {
-                input = havoc.changed(&input, &mut Random::new(key, stream * 4 + round));
-            }
-            for argument in &input.arguments {
-                argument.value.walk(&mut |value| {
-                    if let Value::Tensor(tensor) = value {
-                        assert!(allowed.contains(&tensor.dtype));
-                        let size = tensor.dtype.size().unwrap();
-                        assert_eq!(tensor.data.pattern.len() % size, 0);
-                        let empty = tensor.elements() == Some(0);
-                        assert_eq!(tensor.data.pattern.is_empty(), empty);
-                    }
-                });
-            }
-        }
-    }
-}
+mod tests;

@@ -6,8 +6,10 @@ use fissure_model::{ConcreteInput, Dtype, Scalar, TensorValue, Value};
 
 /// An integer beyond this asks for that much work or memory by itself.
 const LARGE_NUMBER: i128 = 1 << 20;
-/// Sizes that multiply to more than this ask for at least a gigabyte of elements.
-const LARGE_PRODUCT: i128 = 1 << 30;
+/// Sizes that multiply to more than this ask for hundreds of megabytes of elements, and seconds of work.
+const LARGE_PRODUCT: i128 = 1 << 26;
+/// Numbers that multiply to less than this are no sizes of a large result.
+const SIZES: i128 = 1 << 16;
 /// Tensors that are large themselves.
 const LARGE_BYTES: u64 = 16 << 20;
 
@@ -33,8 +35,8 @@ fn tensor(value: &Value) -> Option<&TensorValue> {
 /// The input by itself explains that the call needs much time or memory.
 ///
 /// True when a number in it is beyond 2^20 in magnitude (a size, a count, a repetition, an index
-/// inside an integer tensor), when its small numbers multiply to more than 2^30 (`eye(100000,
-/// 100000)`, a list of sizes), when a float (a `scale_factor`) enlarges a tensor to more than that, or when its tensors take more than 16 MiB.
+/// inside an integer tensor), when its small numbers multiply to more than 2^26 (`eye(100000,
+/// 100000)`, a list of sizes, for each element of a tensor), when a float (a `scale_factor`) enlarges a tensor to more than that, or when its tensors take more than 16 MiB.
 pub(crate) fn asks_for_much(input: &ConcreteInput) -> bool {
     let mut large = false;
     let mut product: i128 = 1;
@@ -74,7 +76,8 @@ pub(crate) fn asks_for_much(input: &ConcreteInput) -> bool {
         }
     });
     let enlarged = factor > 1.0 && elements * factor.powi(spatial) > LARGE_PRODUCT as f64;
-    large || enlarged || product > LARGE_PRODUCT || bytes > LARGE_BYTES
+    let sizes = product as f64 * if product >= SIZES { elements } else { 1.0 };
+    large || enlarged || sizes > LARGE_PRODUCT as f64 || bytes > LARGE_BYTES
 }
 
 /// Some tensor has no elements.

@@ -233,6 +233,8 @@ fn hangs_and_memory_are_notes_when_the_input_asks_for_much() {
             Value::Int(100_000),
             Value::Int(100_000)
         ])));
+        let pooled = [12, 65_535, 510].map(Value::Int).to_vec();
+        assert!(note(Value::List(pooled)), "half a billion results");
         assert!(note(huge_tensor.clone()));
         assert!(note(far_index.clone()));
     }

@@ -65,7 +65,7 @@ impl Finding {
                 Oracle::Gradient => Interest::WrongGradient,
                 // What was refused was not promised: only the two sides differ in what they take.
                 Oracle::Meta if self.is_refusal() => Interest::Strictness,
-                Oracle::Meta | Oracle::Contract => Interest::WrongPromise,
+                Oracle::Meta => Interest::WrongPromise,
                 Oracle::Acceptance | Oracle::Rejection | Oracle::Message => Interest::Strictness,
                 // It looks at extreme numbers only, which in half precision are ordinary ones.
                 Oracle::CoveredUp if !input.half => Interest::Strictness,

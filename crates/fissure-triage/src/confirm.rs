@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use fissure_model::{Finding, OutcomeKind, Reproduction};
 
@@ -166,6 +167,7 @@ fn try_times(
     };
     let mut not_reached = 0;
     while reproduction.runs < wanted {
+        let begun = Instant::now();
         let run = runner(&path, MemoryLimit::Usual).map_err(TriageError::io("run", &path))?;
         if !reached_call(&run) {
             not_reached += 1;
@@ -184,6 +186,11 @@ fn try_times(
         }
         if reproduces(finding.verdict.kind, &run) {
             reproduction.failures += 1;
+            if run.end == ScriptEnd::Timeout {
+                // The worker may have ended it early, to go on with other calls.
+                let duration = &mut finding.execution.duration;
+                *duration = begun.elapsed().max(*duration);
+            }
             if is_process_end(finding.verdict.kind) {
                 // What a reader will see too; the worker's log has Fissure's own frames.
                 finding.execution.log = Some(run.log);

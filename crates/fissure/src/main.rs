@@ -88,7 +88,9 @@ enum Command {
 fn parsed() -> Cli {
     let typed = command::aliases::as_typed(std::env::args_os().collect())
         .unwrap_or_else(|problem| Cli::command().error(ErrorKind::Io, problem).exit());
-    if let Some(problem) = left_out(&typed) {
+    if let Some(problem) =
+        first_word(&typed).and_then(|word| left_out(word).or_else(|| below_another(word)))
+    {
         Cli::command()
             .error(ErrorKind::InvalidSubcommand, problem)
             .exit();
@@ -100,16 +102,39 @@ fn parsed() -> Cli {
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 
+/// What stands where a command should.
+fn first_word(typed: &[OsString]) -> Option<&str> {
+    typed.iter().skip(1).find_map(|word| {
+        let word = word.to_str()?;
+        (!word.starts_with('-')).then_some(word)
+    })
+}
+
+/// The commands that a word is a part of, which is none by itself.
+fn below_another(word: &str) -> Option<String> {
+    let cli = Cli::command();
+    if cli.find_subcommand(word).is_some() {
+        return None;
+    }
+    let whole: Vec<String> = cli
+        .get_subcommands()
+        .filter(|command| command.find_subcommand(word).is_some())
+        .map(|command| format!("`fissure {} {word}`", command.get_name()))
+        .collect();
+    (!whole.is_empty()).then(|| {
+        format!(
+            "there is no `fissure {word}`; did you mean {}?",
+            whole.join(" or ")
+        )
+    })
+}
+
 /// Why a command that exists is not in this build.
-fn left_out(typed: &[OsString]) -> Option<String> {
+fn left_out(word: &str) -> Option<String> {
     let optional = [
         ("serve", cfg!(feature = "serve")),
         ("index", cfg!(feature = "index")),
     ];
-    let word = typed.iter().skip(1).find_map(|word| {
-        let word = word.to_str()?;
-        (!word.starts_with('-')).then_some(word)
-    })?;
     let (name, _) = optional
         .into_iter()
         .find(|(name, is_in)| *name == word && !is_in)?;

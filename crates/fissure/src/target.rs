@@ -2,6 +2,7 @@
 
 mod consent;
 mod describe;
+mod mistyped;
 mod progress;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use crate::console::notice;
 use crate::exit_status::usage;
 use crate::suggestion::suggestion;
 pub(crate) use describe::describe;
+pub(crate) use mistyped::refuse_mistyped;
 pub(crate) use progress::MakingDisplay;
 
 /// Flags of every command that runs a library.
@@ -80,8 +82,12 @@ pub(crate) fn resolve_for(
             if !args.offline && !surroundings.offline() =>
         {
             // With --env the user has already said what to make.
-            if args.env.is_none() && args.beside.is_empty() {
-                consent::ask(&surroundings, package, &parse_requirement(&requirement)?)?;
+            match &wanted.requirement {
+                Some(typed) => refuse_mistyped(typed)?,
+                None if args.beside.is_empty() => {
+                    consent::ask(&surroundings, package, &parse_requirement(&requirement)?)?;
+                }
+                None => {}
             }
             find(&wanted)
         }

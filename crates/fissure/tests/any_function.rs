@@ -65,10 +65,13 @@ fn a_function_of_a_file_and_a_class_of_src_are_fuzzed_too() {
     }
 }
 
-/// Behind a word that nothing says; only the user's tests know it.
+/// Behind a word that nothing says, the source neither; only the user's tests know it.
 const GUARDED: &str = r#"
+import zlib
+
+
 def guarded(values: list, word: str) -> float:
-    if word != "open sesame":
+    if zlib.crc32(word.encode()) != 1136308350:
         raise ValueError("no")
     return sum(value for value in values if isinstance(value, (int, float)))
 "#;

@@ -396,7 +396,11 @@ fn names_and_signatures_go_both_ways() {
     };
     assert_eq!(apis("small", "--names"), "small.shift\n");
     assert_eq!(apis("small.shift", "--names"), "small.shift\n");
-    assert_eq!(apis("small.elsewhere", "--names"), "");
+    let missing = run(context
+        .command()
+        .args(["apis", "small.elsewhere", "--pythonpath", "package"])
+        .args(["--python", "python3"]));
+    assert_eq!(missing.code, Some(2), "{missing:?}");
     let text = apis("small", "--signatures");
     let written: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(

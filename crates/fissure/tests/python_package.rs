@@ -6,7 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use support::TestContext;
+use support::{TestContext, run};
 
 /// Functions of a user: one that is right, one that a number above 100 crashes.
 const OPERATIONS: &str = "\
@@ -209,4 +209,50 @@ fn the_hook_says_what_it_cannot_scan_and_fails_for_nothing_else() {
     let said = text(&output);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("broken.py: not scanned"), "{said}");
+}
+
+/// The project of someone who uses pytest: the code in `src`, data from fixtures and parameters.
+const CONFTEST: &str = "import sys, pathlib, pytest, numpy\n\
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / 'src'))\n\n\
+    @pytest.fixture\ndef logits():\n    return numpy.random.normal(size=4)\n";
+const LOSSES: &str = "import numpy as np\n\ndef unstable(x):\n    e = np.exp(x)\n    return e / e.sum()\n\n\
+    def stable(x):\n    e = np.exp(x - x.max())\n    return e / e.sum()\n";
+const LOSS_TESTS: &str = "import pytest\nfrom losses import stable, unstable\n\n\
+    def test_stable(logits):\n    assert abs(stable(logits).sum() - 1) < 1e-6\n\n\
+    class TestGroup:\n    @pytest.mark.parametrize('least', [0, 1])\n    \
+    def test_sum(self, logits, tmp_path, least):\n        (tmp_path / 'a').mkdir()\n        \
+    assert len(list(tmp_path.iterdir())) == 1\n        assert unstable(logits).sum() > least - 1\n";
+
+#[test]
+fn a_scan_runs_tests_as_pytest_does() {
+    let context = TestContext::new();
+    let python = match environment(&context.path("venv"), &["pytest", "numpy"]) {
+        Ok(python) => python,
+        Err(why) => {
+            return fissure_testing::say(&format!(
+                "pytest cannot be had, so tests are not scanned: {why}"
+            ));
+        }
+    };
+    context.write("pyproject.toml", "[project]\nname = 'losses'\n");
+    context.write("src/losses.py", LOSSES);
+    context.write("tests/conftest.py", CONFTEST);
+    context.write("tests/test_losses.py", LOSS_TESTS);
+    let scan = |target: &str| {
+        let mut command = context.command();
+        run(command
+            .args(["scan", target, "--total-time", "30s", "--python"])
+            .arg(&python))
+    };
+    let ran = scan("tests/test_losses.py::TestGroup::test_sum[1]");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("losses.py:4 exp"), "{ran:?}");
+    // In a module that the tests import.
+    assert!(ran.stdout.contains("fix (checked)"), "{ran:?}");
+    let silent = scan("tests/test_losses.py::test_stable");
+    assert_eq!(silent.code, Some(0), "{silent:?}");
+    let missing = scan("tests/test_losses.py::test_elsewhere");
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    let said = missing.stdout + &missing.stderr;
+    assert!(said.contains("pytest finds no such test"), "{said}");
 }

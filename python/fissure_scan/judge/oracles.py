@@ -31,10 +31,37 @@ def produces(node):
 
 
 def nonfinite(backend, node):
-    """NaN or Inf from finite operands."""
-    if not node.output_bad or node.inputs_bad or not produces(node):
+    """NaN or Inf from finite operands; between arrays with gaps (missing values), from finite elements."""
+    if not node.output_bad or not produces(node):
         return None
+    if node.inputs_bad:
+        return _beside_gaps(backend, node)
     return "%s of finite operands gives %s" % (node.name, backend.describe_bad(node.output))
+
+
+def _beside_gaps(backend, node):
+    """Elements of a result that are NaN or Inf where those of both operands are finite numbers."""
+    operands = node.operands
+    if (
+        node.library != "numpy"
+        or not operations.has(node.name, "arithmetic")
+        or len(operands) != 2
+        or not all(backend.is_array(value) and backend.count(value) for value in operands)
+        or backend.is_in_place(node.function)
+    ):
+        return None
+    result = numpy.isfinite(backend.numbers(node.output))
+    given = [numpy.isfinite(backend.numbers(value)) for value in operands]
+    if any(finite.shape != result.shape for finite in given):
+        return None
+    spoiled = int((given[0] & given[1] & ~result).sum())
+    if not spoiled or all(finite.all() for finite in given):
+        return None
+    return "%s of finite numbers gives NaN or Inf in %d of %d elements" % (
+        node.name,
+        spoiled,
+        result.size,
+    )
 
 
 def out_of_range(backend, node):

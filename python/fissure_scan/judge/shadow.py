@@ -62,7 +62,7 @@ class Shadow:
         shadows = self._run(backend, node, prepared, floats)
         for value, shadow in zip(floats, shadows):
             self._values[id(value)] = (shadow, value._version)
-        if node.inputs_bad or node.output_bad:
+        if node.inputs_bad or node.output_bad or not all(map(_dense, floats)):
             return
         if not bool(torch.isfinite(shadows[0]).all()):
             self.nonfinite.append(node)
@@ -76,7 +76,7 @@ class Shadow:
         self.errors.append((node, worst_input, error, size))
 
     def _spoiled(self, value):
-        if value.dtype.is_floating_point:
+        if value.dtype.is_floating_point and _dense(value):
             return not bool(torch.isfinite(value.detach()).all())
         return id(value) in self._values
 
@@ -129,6 +129,11 @@ class Shadow:
         ):
             return fallback
         return shadows
+
+
+def _dense(value):
+    """Sparse tensors have no elements that could be compared one by one."""
+    return value.layout is torch.strided
 
 
 def _relative_error(value, shadow):

@@ -85,9 +85,11 @@ def script(program, found, folder):
             else "''"
         ),
         "MODULE = %r" % program.module,
-        "HOME = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
+        "ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), %r))"
         % os.path.relpath(program.plan["root"], folder),
         "FUNCTION = %r" % program.function,
+        "DIFFERENTIATED = %r"
+        % (program.differentiation.wanted and failure.oracle == "gradient_nonfinite"),
         "PACKAGE = %r" % (program.module.split(".")[0] if program.module else None),
         "ARGUMENTS = %r" % (list(program.arguments),),
         "SITE_LINE = %d" % failure.site.line,

@@ -93,6 +93,8 @@ class Arguments:
             given = given if replaced is None else replaced
         if monitor.widen and backend.is_float(given):
             given = backend.from_numpy(backend.numbers(given).astype("float64"), "float64")
+        if monitor.leaf is not None:
+            given = monitor.leaf(backend, given)
         if _counts(backend, given):
             monitor.whole[id(given)] = key
         monitor.known[id(given)] = key
@@ -171,7 +173,9 @@ class Arguments:
             info.made_up = False
         elif name in self.domain:
             info.low, info.high = self.domain[name]
-            info.why = "negative values fail at once"
+            info.why = "%s fail at once" % (
+                "negative values" if info.low == 0.0 else "larger values"
+            )
         elif name in PROBABILITIES:
             info.low, info.high, info.why = 0.0, 1.0, "named like a probability"
         elif _zeros_and_ones(backend.numbers(value)):

@@ -196,7 +196,7 @@ def _file(path):
         except (OSError, ValueError, ImportError) as raised:
             error = raised
         if error is not None:
-            problem = "importing it raises %s: %s" % (type(error).__name__, str(error)[:300])
+            problem = not_imported(error)
     return module, path, problem
 
 
@@ -208,7 +208,15 @@ def imported(name):
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            return None, "importing it raises %s: %s" % (type(error).__name__, str(error)[:300])
+            return None, not_imported(error, name)
+
+
+def not_imported(error, module=None):
+    """Why there is nothing to scan; a target that is no file was taken for the name of this module."""
+    missing = getattr(error, "name", None) if isinstance(error, ImportError) else None
+    if module and missing and (module + ".").startswith(missing + "."):
+        return "there is no such file, and no module `%s`" % missing
+    return "importing it raises %s: %s" % (type(error).__name__, str(error)[:300])
 
 
 @contextlib.contextmanager

@@ -54,6 +54,11 @@ _POSITIVE = re.compile(
     r"|anchors?|ones|images?|rate|predictions?|weights? of|semi|definite))",
     re.I,
 )
+# What the text begins with is what it describes.
+_SPREAD = re.compile(
+    r"\W*(?:the |a )?(?:\w+(?<!log) )?(?:variances?|standard deviations?)\b(?! (?:reduction|explained|threshold))",
+    re.I,
+)
 _BASE = re.compile(r"\bbase of (?:the |a )?logarithms?\b|\blogarithm(?:ic)? base\b", re.I)
 _CHOICES = re.compile(r"\{\s*((?:['\"][^'\"]*['\"]\s*,?\s*)+)\}")
 _DTYPES = (
@@ -69,6 +74,10 @@ _DTYPES = (
     ("int32", "int32"),
     ("bool", "bool"),
 )
+
+
+# Names of fewer letters are other things in a sentence.
+_TELLING = 3
 
 
 class Facts:
@@ -113,6 +122,25 @@ def parse(text):
     for facts in described.values():
         _read(facts)
     return described
+
+
+def mentioned(text, names):
+    """Parameter -> Facts of those that a sentence gives a range, outside of any list: `actions in [-1, 1]`."""
+    found = {}
+    for name in names:
+        if len(name) < _TELLING:
+            continue
+        words = (
+            r"\b%s(?:e?s)?\b[\s`*]+(?:(?:is|are|lies?|values?|must be|should be)\s+)*"
+            % re.escape(name)
+        )
+        for match in re.finditer(words, text or "", re.I):
+            interval = _INTERVAL.match(text, match.end())
+            if interval:
+                opening, low, high, _ = interval.groups()
+                facts = found[name] = Facts()
+                facts.low, facts.high, facts.open_low = _bound(low), _bound(high), opening in "(]"
+    return found
 
 
 def _indent(line):
@@ -269,6 +297,8 @@ def _range(facts, text, lower):
         facts.low, facts.high = 0.0, 1.0
     elif re.search(r"\bnon-?negative\b|\bnot negative\b|\bhistograms?\b", lower):
         facts.low = 0.0
+    elif _SPREAD.match(facts.text):
+        facts.low, facts.open_low = 0.0, True
     elif _BASE.search(text):
         facts.low, facts.open_low = 1.0, True
     elif _POSITIVE.search(text):

@@ -3,6 +3,7 @@
 A guess is only a beginning: trial.py changes it by what the function says when it is called.
 """
 
+import contextlib
 import inspect
 import re
 import sys
@@ -218,6 +219,11 @@ def documentation(function, owner=None):
     facts = {}
     for holder in (owner, signatures.behind(function)):
         facts.update(docstrings.parse(inspect.getdoc(holder) if holder is not None else None))
+    with contextlib.suppress(TypeError, ValueError):
+        names = [it.name for it in signatures.parameters(function)]
+        for name, said in docstrings.mentioned(inspect.getdoc(function), names).items():
+            if name not in facts or not facts[name].bounded():
+                facts[name] = said
     return facts
 
 

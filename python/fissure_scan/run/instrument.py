@@ -8,6 +8,7 @@ names and tracebacks of the program stay as they are.
 
 import ast
 import contextlib
+import os
 
 #: The name of the question among the builtins.
 NAME = "__fissure_result__"
@@ -150,10 +151,12 @@ def _module(statement):
 
 
 class Modules:
-    """The modules of the program that its runs import: compiled in the same way, once each."""
+    """The modules of the program that its runs import: compiled in the same way, once each, and from the changed source
+    where a fix is tried."""
 
-    def __init__(self, written):
+    def __init__(self, written, sources=dict):
         self._written = written  # is a file the user's own?
+        self._sources = sources  # gives the changed sources by file
         self._codes = {}
 
     def get_code(self, original):
@@ -161,6 +164,9 @@ class Modules:
             file = loader.path
             if not self._written(file):
                 return original(loader, fullname)
+            changed = self._sources().get(os.path.abspath(file))
+            if changed is not None:
+                return compiled(changed, file)
             if file not in self._codes:
                 try:
                     self._codes[file] = compiled(loader.get_data(file), file)

@@ -12,6 +12,7 @@ import time
 import traceback
 
 from . import constants, instrument, targets
+from .differentiating import Differentiation
 from ..watch import library_results, patches, users
 from ..watch.monitor import Monitor, StopRun
 from ..watch.trace import Trace
@@ -70,9 +71,10 @@ class Program:
         self.forbidden = set()  # keys of runs that killed their process
         self.widen = False  # arguments are passed in float64
         self.change = None  # the change of changes.py that is applied
+        self.differentiation = Differentiation()  # of a target function
         self._held = None  # namespace of a target function, made once
         self._held_changed = None  # (change, namespace) of the changed source that is tried
-        self._modules = instrument.Modules(self.users.written)
+        self._modules = instrument.Modules(self.users.written, lambda: self.sources)
         self._keep_modules = bool(self.function)
         self._settled = set(sys.modules)  # modules that are not the program's
         self.home = os.getcwd()
@@ -135,6 +137,8 @@ class Program:
         monitor.program_file = self.file or self.module or ""
         monitor.journal = self.journal
         monitor.widen = self.widen
+        if policy.watch_gradients and not self.widen:
+            monitor.leaf = self.differentiation.leaf
         started = time.perf_counter()
         if self.recording is not None and not (
             policy.real or self.sources or self.changed_constant or self.settings.resize
@@ -257,7 +261,10 @@ class Program:
         sys.argv = [self.file or self.module or ""] + list(self.arguments)
         if self.function:
             bound = self.resolve().bound(self.synthesised.constructor)
-            return self.synthesised.call(bound, monitor)
+            result = self.synthesised.call(bound, monitor)
+            if not self.widen:
+                self.differentiation.backward(result, monitor)
+            return result
         self.execute_as_main()
         return None
 

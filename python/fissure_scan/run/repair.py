@@ -127,9 +127,10 @@ _ATTRIBUTES = {
 }
 
 
-def proposals(state, error, line_names, library, objects=None):
+def proposals(state, error, line_names, library, objects=None, choices=None):
     """(parameter, spec) changes worth trying after an error; several changes may come together as a
-    dict. `state` has the specs by parameter, `line_names` the names on the line that failed."""
+    dict. `state` has the specs by parameter, `line_names` the names on the line that failed, `choices` the texts
+    that the function compares its parameters with."""
     kind, message = error[0], error[1]
     arrays = [name for name, spec in state.items() if specs.is_array(spec)]
     meant = _meant(state, message, line_names)
@@ -139,6 +140,7 @@ def proposals(state, error, line_names, library, objects=None):
     found += _types(state, kind, message, meant, hit, library)
     found += _shapes(state, message, hit, arrays, meant)
     found += _asserted(state, message, objects)
+    found += _compared_with(message, meant, choices or {})
     found += _values(state, message, meant, hit)
     return found
 
@@ -353,6 +355,10 @@ def _types(state, kind, message, meant, hit, library):
                 yield {name: specs.array("labels", rows, library)}
                 yield {name: specs.array("float", (4, 3), library)}
                 yield {name: specs.constant(3)}
+        # Several that are left out only together: `y_true or y_pred is None`.
+        left_out = [name for name in meant if state[name] == specs.constant(None)]
+        if 1 < len(left_out) <= 3:
+            yield dict((name, specs.array("float", (8,), library)) for name in left_out)
 
 
 def _attributes(state, message, meant, library, objects):
@@ -421,6 +427,13 @@ def _asserted(state, message, objects):
             for part in parts:
                 if type(part) in (str, int, float):
                     yield {name: specs.constant(part)}
+
+
+def _compared_with(message, meant, choices):
+    if _CHOICE.search(message):
+        for name in meant:
+            for text in choices.get(name, []):
+                yield {name: specs.constant(text)}
 
 
 def _values(state, message, meant, hit):

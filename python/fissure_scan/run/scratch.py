@@ -24,6 +24,7 @@ class Scratch:
         self._folder = None
         self._open = builtins.open
         self._free = []  # temporary folders the program asked for: they are its own
+        self._made = []  # those of them that go when the run ends
 
     # Paths -------------------------------------------------------------------------------------
 
@@ -115,6 +116,12 @@ class Scratch:
             self._mkdir(path, *arguments, **keywords)
             self._free.append(os.path.abspath(text))
             return None
+        if os.path.dirname(os.path.abspath(text)) == _TEMPORARY:
+            # In the folder for temporary files whole trees are made, listed and linked (`tmp_path` of pytest).
+            self._mkdir(path, *arguments, **keywords)
+            self._free.append(os.path.abspath(text))
+            self._made.append(os.path.abspath(text))
+            return None
         self._need_folder()
         self._make(self._inside(text))
         return None
@@ -181,6 +188,9 @@ class Scratch:
         finally:
             for owner, name, value in originals:
                 setattr(owner, name, value)
+            for folder in self._made:
+                shutil.rmtree(folder, ignore_errors=True)
+            self._free, self._made = [], []
             if self._folder is not None:
                 shutil.rmtree(self._folder, ignore_errors=True)
                 self._folder = None

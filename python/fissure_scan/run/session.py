@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import time
 
 from . import loading, targets
@@ -9,7 +10,7 @@ from ..judge import numpy_precision, precision
 from ..report import causes, crash, failing_input, reproduce, verify
 from ..search import variations
 from ..steer import learned, registry, soft_assertions
-from ..watch import patches
+from ..watch import patches, whole_numbers
 from ..search.candidates import Variable
 from ..report.fix_check import FixCheck
 from ..watch.monitor import Policy
@@ -139,7 +140,7 @@ class Session:
         if preloaded != patches.late_modules() and self.baseline.error is None:
             # A module of the program brought the library in; only now can it be watched.
             self.baseline = self._own_run()
-        trace = self.baseline
+        trace = self.baseline = self._differentiated(self.baseline)
         self.program.settings.given = trace.given
         self.channel.emit(
             "own_run",
@@ -180,6 +181,18 @@ class Session:
             and self.program.file
             and loading.defines_functions(self.program.file)
         )
+
+    def _differentiated(self, trace):
+        """The own run of a target function with a backward pass behind it, where that is possible."""
+        differentiation = self.program.differentiation
+        if not self.program.function or trace.error is not None or "torch" not in sys.modules:
+            return trace
+        differentiation.wanted = True
+        again = self._own_run()
+        if again.differentiated and again.error is None and again.operations == trace.operations:
+            return again
+        differentiation.wanted = False
+        return trace
 
     def _own_run(self):
         limit = min(self.plan["own_run_timeout"], max(5.0, 0.5 * (self.ends - time.monotonic())))
@@ -229,7 +242,7 @@ class Session:
             "mutation_rate": config["mutation_rate"] or 1.0,
         }
         self.runner = Runner(self.program, self.baseline, left, options["max_runs"])
-        self.space = Space(inputs, weights, self.baseline.inputs)
+        self.space = Space(inputs, weights, self.baseline.inputs, self._names())
         self.collected = Collected(self.runner, self._note)
         search = Search(self.runner, self.space, self.collected, options)
         self._phase(journals.SEARCH)
@@ -249,6 +262,16 @@ class Session:
             runs=self.runner.runs,
             out_of_time=self.runner.budget.over(),
         )
+
+    def _names(self):
+        """Labels and indices: some of the elements that they name may not occur."""
+        return [
+            Variable(info)
+            for info in self.baseline.inputs.values()
+            if info.frozen
+            and info.why == whole_numbers.ONLY_INDICES
+            and 0 < elements(info.shape()) <= LARGEST_INPUT
+        ]
 
     def _deaths(self):
         """What killed earlier forks of this scan: findings, unless it was our own comparison."""

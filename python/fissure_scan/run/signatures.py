@@ -1,7 +1,9 @@
 """What a function accepts, also where a decorator hides it behind `*args, **kwargs`."""
 
+import ast
 import contextlib
 import inspect
+import textwrap
 import types
 
 # Decorators around decorators that are looked into.
@@ -56,3 +58,21 @@ def _kept(function):
     if named:
         return named[0]
     return found[0] if len(found) == 1 else None
+
+
+def compared(function):
+    """Parameter -> the texts it is compared with (`reduction == "sum"`, `mode in ("a", "b")`)."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return {}
+    found = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
+            continue
+        for other in node.comparators:
+            for part in getattr(other, "elts", [other]):
+                text = getattr(part, "value", getattr(part, "s", None))
+                if isinstance(text, str):
+                    found.setdefault(node.left.id, []).append(text)
+    return found

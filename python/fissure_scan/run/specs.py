@@ -16,6 +16,7 @@ Spec = collections.namedtuple("Spec", "kind shape dtype library container count 
 ARRAYS = (
     "float",
     "unit",
+    "signed unit",
     "positive",
     "binary",
     "labels",
@@ -85,6 +86,8 @@ def _array(spec, seed):
         values = state.standard_normal(shape)
     elif spec.kind == "unit":
         values = state.random_sample(shape)
+    elif spec.kind == "signed unit":
+        values = 1.8 * state.random_sample(shape) - 0.9
     elif spec.kind == "positive":
         values = 0.1 + state.random_sample(shape)
     elif spec.kind == "binary":

@@ -3,12 +3,16 @@ called with arguments it accepts."""
 
 import ast
 import contextlib
+import difflib
 import inspect
 import io
 import sys
 import textwrap
 
 from . import guess, observe, signatures, specs
+from .arguments import is_array, library_of
+from .catalogue import not_imported
+from ..backends import library as backends
 from ..search.runner import Effort
 from ..watch import operations
 from ..watch.monitor import Policy
@@ -57,10 +61,17 @@ class Target:
         return getattr(made, self.name)
 
 
+def _meant(name, namespace):
+    """Names of it that a mistyped one may mean, as the end of a message."""
+    known = [each for each, value in namespace.items() if callable(value)]
+    close = difflib.get_close_matches(name, known, 3, 0.7)
+    return "; did you mean %s?" % " or ".join(close) if close else ""
+
+
 def resolve(namespace, path):
     parts = path.split(".")
     if parts[0] not in namespace:
-        raise TargetError("there is no `%s` in it" % parts[0])
+        raise TargetError("there is no `%s` in it%s" % (parts[0], _meant(parts[0], namespace)))
     value, owner = namespace[parts[0]], None
     for part in parts[1:]:
         owner = value
@@ -76,6 +87,18 @@ def resolve(namespace, path):
     if not callable(value):
         raise TargetError("`%s` cannot be called" % path)
     return Target(None, value)
+
+
+def method_meant(namespace, path):
+    """The path of a target; of a class whose objects are called (a layer, a loss), that of the method this comes to."""
+    value = namespace.get(path.partition(".")[0])
+    for part in path.split(".")[1:]:
+        value = getattr(value, part, None)
+    if isinstance(value, type):
+        for name in ("forward", "__call__"):
+            if inspect.isfunction(inspect.getattr_static(value, name, None)):
+                return "%s.%s" % (path, name)
+    return path
 
 
 def _takes_self(value):
@@ -101,11 +124,12 @@ def choose_arguments(program, tensor_size, seconds=30.0):
     none. Real calls come first, then guesses and what the function's complaints make of them."""
     try:
         with contextlib.redirect_stdout(io.StringIO()):
+            program.function = method_meant(program.namespace(), program.function)
             target = program.resolve()
     except TargetError as error:
         return str(error)
     except Exception as error:
-        return "importing it raises %s: %s" % (type(error).__name__, error)
+        return not_imported(error, program.module)
     # From here on: importing took what it took.
     budget = Effort(max(LEAST, seconds))
     code = observe.code_of(signatures.behind(target.function))
@@ -117,6 +141,7 @@ def choose_arguments(program, tensor_size, seconds=30.0):
         program.synthesised = seen
         trace = program.run(Policy(time_limit=2.0))
         if trace.error is None and trace.operations > 0:
+            _cut(program, seen)
             return None
     try:
         chosen = _trial(program, target, tensor_size, budget, documented, seen)
@@ -127,6 +152,26 @@ def choose_arguments(program, tensor_size, seconds=30.0):
     chosen.line = line
     program.synthesised = chosen
     return None
+
+
+# Elements of an observed call beyond which parts of its arrays are tried, and the sizes that these may have.
+_MANY = 50000
+_PARTS = (8, 16, 32)
+
+
+def _cut(program, seen):
+    """A call with large arrays is made with corners of them where it accepts these: a search needs many runs."""
+    own = dict(seen.values)
+    arrays = [name for name, value in own.items() if is_array(value) and len(value.shape)]
+    if sum(backends.of(library_of(own[name])).count(own[name]) for name in arrays) <= _MANY:
+        return
+    for most in _PARTS:
+        for name in arrays:
+            seen.values[name] = own[name][tuple(slice(0, most) for _ in own[name].shape)]
+        trace = program.run(Policy(time_limit=2.0))
+        if trace.error is None and trace.operations > 0 and not trace.failures:
+            return
+    seen.values.update(own)
 
 
 def _trial(program, target, tensor_size, budget, documented, seen):
@@ -268,7 +313,7 @@ def _inside_domain(trial, outcome, constructor, last_failed):
     trial.call(outcome.state)
     if not free or not last_failed():
         return finished(outcome.state, {})
-    for kind, high in (("positive", None), ("unit", 1.0), ("simplex", 1.0)):
+    for kind, low, high in _DOMAINS:
         for chosen in [free] + ([[name] for name in free] if len(free) > 1 else []):
             if trial.over():
                 break
@@ -276,8 +321,17 @@ def _inside_domain(trial, outcome, constructor, last_failed):
             for name in chosen:
                 state[name] = state[name]._replace(kind=kind)
             if trial.call(state).accepted() and not last_failed():
-                return finished(state, dict((name, (0.0, high)) for name in chosen))
+                return finished(state, dict((name, (low, high)) for name in chosen))
     return finished(outcome.state, {})
+
+
+# Made-up values of a kind, and what is then no input of the function.
+_DOMAINS = (
+    ("positive", 0.0, None),
+    ("unit", 0.0, 1.0),
+    ("simplex", 0.0, 1.0),
+    ("signed unit", -1.0, 1.0),
+)
 
 
 def _constructors(program, owner, budget):

@@ -56,6 +56,7 @@ class Trial:
             plain = inspect.unwrap(signatures.behind(plain))
         self.library = guess.library(plain)
         self.objects = objects.Objects(users, getattr(plain, "__globals__", None), depth)
+        self.choices = signatures.compared(plain)
         self.parameters = []
         self.rest = None
         for position, parameter in enumerate(signatures.parameters(function)):
@@ -230,7 +231,9 @@ class Trial:
     def _changes(self, outcome, library):
         names = set(re.findall(r"[A-Za-z_]\w*", outcome.last_line))
         if outcome.error is not None:
-            yield from repair.proposals(outcome.state, outcome.error, names, library, self.objects)
+            yield from repair.proposals(
+                outcome.state, outcome.error, names, library, self.objects, self.choices
+            )
         required = set(
             parameter.name for parameter in self.parameters if parameter.default is guess.EMPTY
         ) | {"*"}

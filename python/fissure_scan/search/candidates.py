@@ -112,6 +112,24 @@ def inner(variables):
     yield from _opposite_ends(variables)
 
 
+def absent(names):
+    """Level L1: labels and indices of which the last, or the first, does not occur; of pairs (the two ends of
+    edges), not as the first of a pair. Where nothing occurs twice they are an order, which has all of them."""
+    chosen = [v for v in names if v.own_low < v.own_high and len(np.unique(v.own)) < v.own.size]
+    pairs = [v for v in chosen if v.own.ndim == 2 and 2 in v.own.shape]
+    for label, gone, instead in (("last", "own_high", "own_low"), ("first", "own_low", "own_high")):
+        for where, some in (("", chosen), (" as the first of a pair", pairs)):
+            values = {}
+            for v in some:
+                made = np.where(v.own == getattr(v, gone), getattr(v, instead), v.own)
+                if where:
+                    second = (1,) if v.own.shape[0] == 2 else (slice(None), 1)
+                    made[second] = v.own[second]
+                values[v.key] = made
+            if values:
+                yield "the %s of the named does not occur%s" % (label, where), values
+
+
 def _opposite_ends(variables):
     """One input at its lowest while another is at its highest: two parts of a sum that vanish together."""
     if not 1 < len(variables) <= 3:

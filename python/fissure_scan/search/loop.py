@@ -47,10 +47,15 @@ class Search:
 
     def run_levels(self, highest):
         inputs, weights = self.space.inputs, self.space.weights
-        for level, possible in ((1, inputs), (2, inputs), (3, weights)):
+        for level, possible in ((1, inputs + self.space.names), (2, inputs), (3, weights)):
             if highest >= level and possible and not self.attempts.finished():
                 self.explore(level)
-        if highest >= 4 and self.runner.trains and inputs and not self.attempts.finished():
+        if (
+            highest >= 4
+            and self.runner.baseline.backward_calls
+            and inputs
+            and not self.attempts.finished()
+        ):
             self.training()
 
     def explore(self, level):
@@ -60,6 +65,7 @@ class Search:
             self.directed(level, variables)
         if level == 1:
             attempts.several(candidates.inner(inputs), 1)
+            attempts.several(candidates.absent(self.space.names), 1)
             if any(registry.ends_at_a_value(site.function) for site in attempts.open_sites()):
                 attempts.several(coincident.points(inputs), 1)
             self.climb(1)

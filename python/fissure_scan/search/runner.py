@@ -41,7 +41,7 @@ class Runner:
         self.budget = Budget(seconds)
         self.most_runs = most_runs  # None: as many as the time allows
         self.runs = 0
-        self.trains = baseline.backward_calls > 0
+        self.trains = baseline.backward_calls > 0 or baseline.differentiated
         last = max([baseline.first_hit[site] for site in baseline.hits] or [0])
         self.horizon = max(60, 2 * last)
         if baseline.stopped is not None:

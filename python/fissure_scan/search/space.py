@@ -2,10 +2,12 @@
 
 
 class Space:
-    def __init__(self, inputs, weights, known):
+    def __init__(self, inputs, weights, known, names=()):
         self.inputs = inputs  # variables of levels L1 and L2
         self.weights = weights  # variables of level L3
-        self.by_key = dict((variable.key, variable) for variable in inputs + weights)
+        self.names = list(names)  # whole numbers that only say which element is meant
+        every = inputs + weights + self.names
+        self.by_key = dict((variable.key, variable) for variable in every)
         self.known = known  # key -> what the own run told of every input, frozen ones too
 
     def made_up(self):

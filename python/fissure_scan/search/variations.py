@@ -6,12 +6,8 @@ notes; a parameter of a target function, an option of the command line, a batch 
 whatever the user named with `--input` can be anything that is allowed, so those are findings.
 """
 
-import ast
-import inspect
-import textwrap
-
 from . import candidates, resize, tested
-from ..run import constants
+from ..run import constants, signatures
 from ..report.findings import Found
 from ..watch.monitor import Policy
 from .changes import (
@@ -206,11 +202,9 @@ def modes(program):
     """(Mode, other value) of the flags and choices of a target function: documented choices, and
     the texts that the function compares the parameter with."""
     try:
-        function = program.resolve().function
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
-    except (OSError, TypeError, SyntaxError, ValueError, Exception):
-        tree = None
-    compared = _compared(tree) if tree is not None else {}
+        compared = signatures.compared(program.resolve().function)
+    except Exception:
+        compared = {}
     found = []
     arguments = program.synthesised
     for name, value in arguments.values.items():
@@ -223,20 +217,6 @@ def modes(program):
                 if choice != value:
                     found.append((Mode(name, value), choice))
     return found[:_MODES]
-
-
-def _compared(tree):
-    """Parameter -> the texts it is compared with (`reduction == "sum"`, `mode in ("a", "b")`)."""
-    found = {}
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Compare) or not isinstance(node.left, ast.Name):
-            continue
-        for other in node.comparators:
-            for part in getattr(other, "elts", [other]):
-                text = getattr(part, "value", getattr(part, "s", None))
-                if isinstance(text, str):
-                    found.setdefault(node.left.id, []).append(text)
-    return found
 
 
 _REFUSALS = (

@@ -149,6 +149,27 @@ class Gap(Measure):
         return float(distances[place]), seed
 
 
+class Nowhere(Measure):
+    """Fails where no element is above (with sign -1: below) its bound any more: nothing is left of a choice."""
+
+    def __init__(self, bound, sign):
+        self.bound = bound
+        self.sign = sign
+
+    def distances(self, numbers):
+        return self.sign * (numbers - self.bound)
+
+    def nearest(self, numbers):
+        apart = self.distances(numbers)
+        held = apart > 0.0
+        if apart.shape != numbers.shape or not held.any():
+            return None
+        return float(apart.max()), np.where(held, self.sign / float(held.sum()), 0.0)
+
+    def scaled(self, label, numbers):
+        return [(label, float(self.distances(numbers).max()))]
+
+
 class Length(Measure):
     """Fails where a row has no length."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..watch import operations
 from . import registry
-from .measures import Above, Around, Below, Gap, Length, Singular, Vanishing, Within
+from .measures import Above, Around, Below, Gap, Length, Nowhere, Singular, Vanishing, Within
 from .regions import regions
 
 
@@ -141,6 +141,44 @@ class Rules:
             return [Aim("decrease", value, Above(-self.underflow(value)))]
         return []
 
+    # Choices that come to nothing ----------------------------------------------------------------
+
+    def emptied(self, value, steps=5):
+        """Aims at a count of 0: a sum of conditions, or the elements that a condition picks, where it holds
+        for none. The comparison has no slope, what it compares has one."""
+        node = self.trace.producer(value) if value is not None else None
+        if node is None or not steps:
+            return []
+        above, below = (operations.has(node.name, word) for word in ("above", "below"))
+        if (above or below) and len(node.operands) == 2:
+            return self.nowhere(node.operands, 1.0 if above else -1.0)
+        followed = node.inputs
+        if operations.has(node.name, "selects") or self.is_condition(node.output):
+            followed = [value for value in node.inputs if self.is_condition(value)]
+            if node.name != "getitem" and len(node.inputs) == 1 and followed:
+                # Turned round: what it stands for is the other choice.
+                return []
+        elif not (
+            operations.moved(node.name)
+            or operations.has(node.name, "arithmetic")
+            or node.name == "sum"
+        ):
+            return []
+        return [aim for value in followed[:2] for aim in self.emptied(value, steps - 1)]
+
+    def is_condition(self, value):
+        return self.backend.is_array(value) and self.backend.dtype_name(value) == "bool"
+
+    def nowhere(self, operands, sign):
+        for value, bound, way in (
+            (operands[0], operands[1], sign),
+            (operands[1], operands[0], -sign),
+        ):
+            if self.backend.is_array(value) and self.steerable(value):
+                held = self.numbers(bound) if self.backend.is_array(bound) else float(bound)
+                return [Aim("make the condition hold nowhere", value, Nowhere(held, way))]
+        return []
+
     # Rules by objective ------------------------------------------------------------------------
 
     def interval(self):
@@ -160,7 +198,7 @@ class Rules:
         numerator, denominator = self.operand(last - 1), self.operand(last)
         if not self.steerable(denominator):
             return [self.magnitude(numerator)] if self.steerable(numerator) else []
-        found = self.before_saturation(denominator)
+        found = self.before_saturation(denominator) + self.emptied(denominator)
         found.append(Aim("toward zero", denominator, Around(0.0)))
         if self.steerable(numerator) or not self.backend.has_gradients:
             found += self.result_magnitude("grow the quotient")
@@ -200,7 +238,10 @@ class Rules:
     def spread(self):
         """Variance, standard deviation and norms: failing where everything is equal or zero."""
         output = self.node.output
-        return [Aim("toward zero", output, Vanishing())] if self.steerable(output) else []
+        found = self.emptied(self.operand(0))
+        if self.steerable(output):
+            found.append(Aim("toward zero", output, Vanishing()))
+        return found
 
     def lengths(self):
         """Quotients by the lengths of rows."""

@@ -39,7 +39,9 @@ class GradientWatch:
                 # One of several results, of which nothing was computed.
                 return
             # As in `TorchBackend.finite`: a finite sum is an answer, and cheap.
-            good = math.isfinite(gradient.sum().item()) or bool(torch.isfinite(gradient).all())
+            good = math.isfinite(gradient.sum().item()) or bool(
+                gradient.layout is torch.strided and torch.isfinite(gradient).all()
+            )
             if identity not in self.finite or not good:
                 self.finite[identity] = good
             if not good and self.first_bad is None:

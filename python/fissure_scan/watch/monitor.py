@@ -88,6 +88,7 @@ class Monitor:
         self.own_autocast = False  # the runtime itself enters autocast, not the program
         self.journal = None  # see run/journal.py
         self.widen = False  # arguments of a target function are passed in float64
+        self.leaf = None  # (backend, value): an argument that gradients go through, see run/differentiating.py
         self.assigned = []  # (backend, array, its own values) that overrides replaced
         self.overdue = False  # the run's time is up: it ends after the next operation
         self.raised = None  # (exception, failure) of linear algebra that refused a computed matrix

@@ -171,6 +171,9 @@ class Trace:
         self.optimizer_steps = 0
         self.backward_calls = 0
         self.first_backward = None  # operations before the first backward pass ended
+        self.differentiated = (
+            False  # a target function: a backward pass of ours went through its result
+        )
         self.operations = 0
         self.stopped = None  # why the run ended before the program did
         self.error = None  # (class, message, file, line) of an exception

@@ -143,6 +143,40 @@ fn an_oracle_that_was_expensive_elsewhere_waits_for_more_plain_inputs() {
 }
 
 #[test]
+fn every_api_has_its_least_for_cheap_oracles_soon_and_a_part_of_it_for_the_others() {
+    let options = JudgingOptions {
+        oracles: Arc::from([Oracle::Nan, Oracle::Layout]),
+        time_share: Some(0.5),
+        ..judging(0.0).options
+    };
+    let mut judging = Judging::new(&options);
+    let took = Duration::from_millis(1);
+    let mut looked: HashMap<Oracle, u64> = HashMap::new();
+    for turn in 0..11 {
+        let from = turn * 64;
+        let inputs = (from..from + 64).map(|n| input(n, "mean")).collect();
+        // Plain calls take next to no time, so judging never earns more than its least.
+        judging.offer(64, Duration::from_nanos(1), inputs);
+        while let Some(chosen) = judging.next(|_, _, _| false) {
+            let costs = chosen.oracles.iter().map(|oracle| OracleCost {
+                oracle: oracle.clone(),
+                duration: took,
+            });
+            let mut execution = Execution::new(0, Outcome::Accepted { nan: false }, took);
+            execution.oracle_costs = costs.collect();
+            for oracle in chosen.oracles.iter() {
+                *looked.entry(oracle.clone()).or_default() += chosen.inputs.len() as u64;
+            }
+            let executions = vec![execution; chosen.inputs.len()];
+            judging.count(&executions, took * chosen.inputs.len() as u32);
+        }
+    }
+    assert_eq!(looked[&Oracle::Nan], LEAST, "within 700 plain inputs");
+    let usual = looked[&Oracle::Layout];
+    assert!((LEAST_USUAL..2 * LEAST_USUAL).contains(&usual), "{usual}");
+}
+
+#[test]
 fn without_oracles_nothing_is_kept() {
     let mut judging = Judging::new(&JudgingOptions::default());
     judging.offer(1, Duration::ZERO, vec![input(0, "mean")]);

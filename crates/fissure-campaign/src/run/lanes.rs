@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fissure_execute::Pool;
 use fissure_generate::Generator;
 use fissure_model::{Api, ConcreteInput};
 
@@ -16,7 +17,7 @@ use crate::lane::{self, Lane};
 use crate::record::Record;
 use crate::restore::RestoredLane;
 use crate::slow_calls::SlowCalls;
-use crate::{Part, RunEvent, StoreError};
+use crate::{Part, RunEvent, RunOptions, StoreError};
 
 /// Turns that every API gets in the time that is left, if all show something new.
 const ROUNDS: f64 = 3.0;
@@ -27,12 +28,19 @@ const LONGEST_TURN: Duration = Duration::from_secs(60);
 /// Every so many turns, one goes to an API that showed nothing new.
 const STALE_TURN: u64 = 4;
 
+/// One API more than there are workers is under way, so that one that waits (for feedback, for the watchdog) leaves
+/// nobody idle. Under coverage a worker that turns to another API arms thousands of blocks again, which costs more than
+/// waiting.
+pub(super) fn most(options: &RunOptions, pool: &Pool) -> usize {
+    options.workers + usize::from(pool.info().modules.is_empty())
+}
+
 impl Run<'_> {
-    /// Keeps one API more under way than there are workers, so that one that waits (for feedback,
-    /// for the watchdog) leaves nobody idle.
+    /// Keeps as many APIs under way as there should be.
     pub(super) fn open_lanes(&mut self) -> Result<(), CampaignError> {
         self.look_ahead();
-        while self.lanes.len() <= self.options.workers {
+        let most = most(self.options, self.pool);
+        while self.lanes.len() < most {
             let Some(at) = self.next_to_open() else {
                 if !self.waiting.is_empty() && self.lanes.len() >= self.options.workers {
                     // Everybody is busy: a second turn would only keep the first ones waiting.

@@ -5,10 +5,11 @@ use std::time::Duration;
 use crate::RunOptions;
 use crate::index::ApiIndex;
 
-/// The time for everything: that of the whole run, or what the time per API amounts to.
-pub(super) fn limit(options: &RunOptions, apis: usize) -> Option<Duration> {
+/// The time for everything: that of the whole run, or what the time per API amounts to when so many lanes are under way
+/// at once.
+pub(super) fn limit(options: &RunOptions, apis: usize, lanes: usize) -> Option<Duration> {
     let per_api = || {
-        let together = apis.min(options.workers + 1).max(1) as f64;
+        let together = apis.min(lanes).max(1) as f64;
         let weights: f64 = ApiIndex::first(apis)
             .map(|at| options.division.weight(at))
             .sum();

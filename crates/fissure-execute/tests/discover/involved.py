@@ -41,13 +41,24 @@ def of_several(first, others):
 
 class Layer:
     def __init__(self, width):
+        if width == 0:
+            raise ValueError("no width")
         self.width = width
 
     def __call__(self, x):
         return x + self.width
 
 
+def checked(x, least):
+    if x.shape[0] < least:
+        raise ValueError("too few")
+    if x.shape[0] > 9:
+        raise ValueError("too many")
+    return last_of(x)
+
+
 def told(function, arguments, keywords, layer=None):
+    result = None
     try:
         result = function(*arguments, **keywords)
         if layer is not None:
@@ -55,12 +66,12 @@ def told(function, arguments, keywords, layer=None):
     except Exception as error:
         # As the worker's own file, which is not among the frames.
         error.__traceback__ = error.__traceback__.tb_next
-        return involved(error, arguments, keywords, layer)
+        return involved(error, arguments, keywords, layer, layer and result is not None)
     raise AssertionError("%s refuses nothing" % function)
 
 
 def words(*call):
-    return told(*call).partition("|")[2].split(",")
+    return told(*call).split("|")[1].split(",")
 
 
 x, y = Array(2), Array(3)
@@ -73,7 +84,19 @@ assert words(Layer, [Array(4)], {}, ([x], {})) == ["~0"]
 found = words(computed, [x, [1, 2]], {})
 assert found[:3] == ["half", "width", "sizes"] and "x" not in found, found
 # Another line is another place.
-assert told(added, [x, y], {}).partition("|")[0] != told(last_of, [y], {}).partition("|")[0]
+assert told(added, [x, y], {}).split("|")[0] != told(last_of, [y], {}).split("|")[0]
+
+
+# A call that passed more checks came further: the same function at a later instruction, or further in.
+def way(*call):
+    made, *steps = told(*call).split("|")[0].split(";")
+    return [int(made)] + [tuple(map(int, step.split("."))) for step in steps]
+
+
+few, many, refused = (way(checked, [Array(size), 2], {}) for size in (1, 12, 5))
+assert few[1][0] == many[1][0] == refused[1][0] and few < many < refused, (few, many, refused)
+assert len(refused) > len(many) == 2, (many, refused)
+assert way(Layer, [0], {}, ([x], {}))[0] == 0 and way(Layer, [x], {}, ([x], {}))[0] == 1
 
 # What no Python code raised.
 try:

@@ -38,6 +38,11 @@ fn a_rejection_is_about_the_arguments_of_the_expression_that_failed() {
 }
 
 #[test]
+fn a_failing_check_says_what_would_have_made_it_hold() {
+    holds(&python(), "conditions.py");
+}
+
+#[test]
 fn an_answer_in_a_fork_leaves_nothing_but_what_it_imported_for_long() {
     holds(&python(), "apart.py");
 }

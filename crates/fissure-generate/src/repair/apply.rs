@@ -90,21 +90,30 @@ pub(super) fn moved(input: &ConcreteInput, by: i64, random: &mut Random) -> Opti
         return None;
     }
     let mut changed = input.clone();
-    // One of them, or all in the same dimension from the end.
-    let all = random.chance(0.3);
+    // One of them, or all that have the same size there: what is cut alike was probably to agree.
+    let alike = random.chance(0.5);
     let chosen = *random.pick(&tensors);
     let from_end = match random.chance(0.6) {
         true => 0,
         false => random.index(4),
     };
-    for at in tensors.into_iter().filter(|at| all || *at == chosen) {
+    let place = |shape: &[u64]| shape.len() - 1 - from_end.min(shape.len() - 1);
+    let size_of = |input: &ConcreteInput, at: usize| match &argument(input, at).value {
+        Value::Tensor(tensor) | Value::NdArray(tensor) => tensor.shape[place(&tensor.shape)],
+        _ => 0,
+    };
+    let same = size_of(input, chosen);
+    for at in tensors {
+        if at != chosen && !(alike && size_of(input, at) == same) {
+            continue;
+        }
         let (Value::Tensor(tensor) | Value::NdArray(tensor)) =
             &mut argument_mut(&mut changed, at).value
         else {
             continue;
         };
         let mut shape = tensor.shape.clone();
-        let place = shape.len() - 1 - from_end.min(shape.len() - 1);
+        let place = place(&shape);
         let size = i64::try_from(shape[place]).ok()?.checked_add(by)?;
         if !(1..=LARGEST).contains(&size) {
             continue;
@@ -155,7 +164,7 @@ fn change(value: &mut Value, want: &Want, random: &mut Random) -> bool {
             *value = object;
             true
         }
-        (value @ Value::Text(_), Want::Word(word)) => {
+        (value @ (Value::Text(_) | Value::None), Want::Word(word)) => {
             let new = Value::Text(word.clone());
             let differs = *value != new;
             *value = new;
@@ -257,6 +266,12 @@ fn change_list(items: &mut Vec<Value>, want: &Want, random: &mut Random) -> bool
     };
     match want {
         Want::Length(length) => resize(items, *length),
+        Want::Axis { at: 0, size } => resize(items, *size as usize),
+        Want::Shape(shape)
+            if shape.len() == 1 && items.iter().all(|item| matches!(item, Value::Int(_))) =>
+        {
+            resize(items, shape[0] as usize)
+        }
         Want::Rank(ranks) if items.iter().all(|item| matches!(item, Value::Int(_))) => {
             // Axes and sizes: as many as there are dimensions.
             ranks.first().is_some_and(|rank| resize(items, *rank))
@@ -275,6 +290,13 @@ fn change_list(items: &mut Vec<Value>, want: &Want, random: &mut Random) -> bool
             changed
         }
     }
+}
+
+/// The place of a dimension; beyond what there is where it is counted from the start.
+fn axis(at: i64, rank: usize) -> Option<usize> {
+    let rank = i64::try_from(rank).ok()?;
+    let place = if at < 0 { rank.max(-at) + at } else { at };
+    usize::try_from(place).ok().filter(|place| *place < 8)
 }
 
 fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> bool {
@@ -347,6 +369,19 @@ fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> 
             Some(last) if last != size => *last = *size,
             _ => return false,
         },
+        Want::Axis { at, size } => {
+            let Some(place) = axis(*at, shape.len()) else {
+                return false;
+            };
+            // A size that is missed needs the dimensions before it.
+            while shape.len() <= place {
+                shape.push(random.below(3) + 1);
+            }
+            if std::mem::replace(&mut shape[place], *size) == *size {
+                return false;
+            }
+        }
+        Want::Shape(wanted) if shape != *wanted => shape.clone_from(wanted),
         Want::Square if shape.len() >= 2 => {
             let last = shape.len() - 1;
             if shape[last] == shape[last - 1] {
@@ -360,7 +395,7 @@ fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> 
     true
 }
 
-fn to_sort(value: &mut Value, sort: Sort, random: &mut Random) -> bool {
+pub(super) fn to_sort(value: &mut Value, sort: Sort, random: &mut Random) -> bool {
     let new = match (sort, &*value) {
         (Sort::Int, Value::Int(_))
         | (Sort::Float, Value::Float(_))

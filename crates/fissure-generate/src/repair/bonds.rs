@@ -9,6 +9,7 @@ use fissure_model::ConcreteInput;
 use fissure_solve::Random;
 
 use super::apply::argument;
+use super::ladder::Ladder;
 use super::statements::{Statement, put, statements};
 
 /// Statements that are counted; a call of many tensors has more, and what comes first matters most.
@@ -27,6 +28,8 @@ const RARER: f32 = 0.25;
 
 /// Share of drawn inputs that bonds are put into: where as many are accepted with as without them, and at least.
 const EQUAL_SHARE: f32 = 0.3;
+/// The same where nothing is known but how far inputs came.
+const EARLY_SHARE: f32 = 0.75;
 const LEAST_SHARE: f32 = 0.03;
 
 /// How often a statement held or not, in accepted and in other inputs.
@@ -41,7 +44,17 @@ impl Count {
         let rate = |held: usize| (self.accepted[held] + 0.2) / (self.all[held] + 0.4);
         self.accepted[1] >= HELD_IN && self.all[0] >= BROKEN_IN && rate(0) < RARER * rate(1)
     }
+
+    /// Of few inputs: all that came further have it, and next to none that failed.
+    fn is_early_bond(&self) -> bool {
+        let [broken, held] = self.accepted;
+        let failed = [self.all[0] - broken, self.all[1] - held];
+        broken == 0.0 && held >= 3.0 && failed[0] >= 3.0 && failed[1] <= EARLY_FAILED * failed[0]
+    }
 }
+
+/// Inputs that failed although they have what all that came further have, of those that failed without it.
+const EARLY_FAILED: f32 = 0.7;
 
 #[derive(Default)]
 pub(super) struct Bonds {
@@ -49,6 +62,8 @@ pub(super) struct Bonds {
     names: Vec<String>,
     counts: BTreeMap<Statement, Count>,
     held: Vec<Statement>,
+    /// What inputs that came further have, as long as nothing else is known.
+    early: Vec<Statement>,
     learned: u32,
     /// Of inputs with bonds and of others: how many ran, how many were accepted.
     with: [f32; 2],
@@ -78,6 +93,38 @@ impl Bonds {
         }
     }
 
+    /// What inputs that came further have and those that failed before lack.
+    pub(super) fn learn_early(&mut self, ladder: &Ladder) {
+        let mut found: Vec<Statement> = Vec::new();
+        for rung in ladder.rungs() {
+            let mut counts: BTreeMap<Statement, Count> = BTreeMap::new();
+            let failed = rung.failed.iter().map(|input| (input, false));
+            let beyond = rung.beyond.iter().map(|input| (input, true));
+            for (input, further) in failed.chain(beyond) {
+                for (statement, holds) in statements(&self.numbered(input), input) {
+                    let count = counts.entry(statement).or_default();
+                    count.all[usize::from(holds)] += 1.0;
+                    count.accepted[usize::from(holds)] += f32::from(u8::from(further));
+                }
+            }
+            let bonds = counts.iter().filter(|(_, count)| count.is_early_bond());
+            found.extend(bonds.map(|(statement, _)| *statement).take(HELD));
+        }
+        found.sort();
+        found.dedup();
+        self.early = found;
+    }
+
+    /// The input with what those have that came further.
+    pub(super) fn with_early(&self, input: &ConcreteInput, random: &mut Random) -> ConcreteInput {
+        let mut tied = input.clone();
+        let numbers = self.known(input);
+        for statement in &self.early {
+            put(&mut tied, &numbers, statement, random);
+        }
+        tied
+    }
+
     /// An input that was drawn with or without bonds was accepted or refused.
     pub(super) fn judge(&mut self, with: bool, accepted: bool) {
         let side = if with {
@@ -92,7 +139,11 @@ impl Bonds {
     /// The input with all that is known to belong together, if it is the turn of such a one.
     pub(super) fn tied(&self, input: &ConcreteInput, random: &mut Random) -> Option<ConcreteInput> {
         if self.held.is_empty() {
-            return None;
+            if self.early.is_empty() || !random.chance(f64::from(EARLY_SHARE)) {
+                return None;
+            }
+            let tied = self.with_early(input, random);
+            return (tied != *input).then_some(tied);
         }
         let rate = |side: &[f32; 2]| (side[1] + 1.0) / (side[0] + 2.0);
         let (with, without) = (rate(&self.with), rate(&self.without));

@@ -22,6 +22,9 @@ const WORDS: [&str; 8] = [
     "mean", "sum", "none", "same", "valid", "nearest", "constant", "float32",
 ];
 
+/// How often a tensor becomes like another one of the call.
+const LIKE_ANOTHER: f64 = 0.25;
+
 /// How often the argument is changed that the rejection is about.
 const BLAMED: f64 = 0.6;
 
@@ -60,6 +63,12 @@ pub(super) fn explored(
             }
             continue;
         }
+        if random.chance(LIKE_ANOTHER)
+            && let Some(alike) = like_another(&input, at, random)
+        {
+            input = alike;
+            continue;
+        }
         let value = &mut argument_mut(&mut input, at).value;
         *value = other(value, &numbers, random);
     }
@@ -67,6 +76,40 @@ pub(super) fn explored(
         number_by_sizes(&mut input);
     }
     input
+}
+
+/// A tensor gets the shape of another one of the call, or its element type.
+pub(super) fn like_another(
+    input: &ConcreteInput,
+    at: usize,
+    random: &mut Random,
+) -> Option<ConcreteInput> {
+    let tensor = |at: usize| match &argument(input, at).value {
+        Value::Tensor(tensor) | Value::NdArray(tensor) => Some(tensor),
+        _ => None,
+    };
+    let own = tensor(at)?;
+    let count = input.arguments.len() + input.layer_arguments.as_ref().map_or(0, Vec::len);
+    let others: Vec<&TensorValue> = (0..count)
+        .filter_map(|other| tensor(other).filter(|_| other != at))
+        .filter(|other| (other.dtype, &other.shape) != (own.dtype, &own.shape))
+        .collect();
+    if others.is_empty() {
+        return None;
+    }
+    let other = *random.pick(&others);
+    let new = if other.shape == own.shape || random.chance(0.2) {
+        reshaped(own, other.dtype, own.shape.clone())
+    } else {
+        reshaped(own, own.dtype, other.shape.clone())
+    };
+    let mut changed = input.clone();
+    if let Value::Tensor(tensor) | Value::NdArray(tensor) =
+        &mut argument_mut(&mut changed, at).value
+    {
+        *tensor = new;
+    }
+    (changed != *input).then_some(changed)
 }
 
 /// Plain whole numbers become the sizes of the first tensor, in order: each alone may be refused as

@@ -10,13 +10,17 @@ mod apply;
 mod bonds;
 mod elements;
 mod explore;
+mod ladder;
 mod moves;
+mod queue;
 mod stages;
 mod statements;
 mod vary;
+mod way;
 mod wish;
 mod words;
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use fissure_model::{ConcreteInput, Example, Intent, Value};
@@ -25,17 +29,20 @@ use fissure_solve::Random;
 pub(crate) use apply::formed;
 use bonds::Bonds;
 pub(crate) use elements::reshaped;
+use ladder::Ladder;
 use moves::{Change, Moves};
+use queue::{Queue, Queued};
 use stages::Stages;
 pub(crate) use vary::resize as resize_alike;
+use way::{Way, further};
 pub use wish::{Want, Wish, wishes};
 
 /// Repairs of one input, one after the other.
 const DEPTH: u8 = 8;
-/// Inputs that wait to be tried.
-const QUEUE: usize = 64;
 /// Changed inputs that one rejection leads to.
 const BRANCHES: usize = 3;
+/// The same as long as nothing is accepted.
+const BRANCHES_AT_FIRST: usize = 5;
 /// Accepted inputs whose neighbours are tried.
 const ELITES: usize = 48;
 /// Inputs whose outcome is awaited.
@@ -48,7 +55,7 @@ const LEAST_SHARE: f64 = 0.04;
 /// The same where some have run and none was accepted.
 const FRUITLESS_SHARE: f64 = 0.8;
 /// The same where neighbours do far better than drawn inputs: the rest finds what is no neighbour of anything.
-const DESERVED_SHARE: f64 = 0.6;
+const DESERVED_SHARE: f64 = 0.75;
 /// The same where the user wants only inputs that should be accepted.
 const DESERVED_CONFORMING: f64 = 0.85;
 
@@ -66,7 +73,7 @@ const STALE_AFTER: f64 = 16.0;
 const FRUITLESS_AFTER: f64 = 8.0;
 
 pub(crate) struct Repairs {
-    queue: VecDeque<(ConcreteInput, u8)>,
+    queue: Queue,
     elites: Vec<ConcreteInput>,
     next_elite: usize,
     waiting: VecDeque<Waiting>,
@@ -76,6 +83,8 @@ pub(crate) struct Repairs {
     bonds: Bonds,
     /// Rejected inputs by reason, as long as nothing is accepted.
     stages: Stages,
+    /// The same by how far they came.
+    ladder: Ladder,
     /// Examples that wait to be tried.
     examples: VecDeque<ConcreteInput>,
     /// Of inputs that were drawn, not repaired: how many ran, how many were accepted.
@@ -93,8 +102,10 @@ pub(crate) struct Repairs {
 struct Waiting {
     number: u64,
     input: ConcreteInput,
-    /// How often it was repaired; 0: it was drawn.
+    /// How often it was repaired since it last came further; 0: it was drawn.
     depth: u8,
+    /// How far the refused input came that it was made from.
+    from: Option<Way>,
     /// How it differs from an accepted one.
     changes: Vec<Change>,
     /// What is known to belong together was put into it.
@@ -151,13 +162,14 @@ impl Repairs {
         // A stream of its own: numbers of inputs name its parts too.
         key[0] ^= 0x5a;
         Repairs {
-            queue: VecDeque::new(),
+            queue: Queue::default(),
             elites: Vec::new(),
             next_elite: 0,
             waiting: VecDeque::new(),
             moves: Moves::default(),
             bonds: Bonds::default(),
             stages: Stages::default(),
+            ladder: Ladder::default(),
             examples: twice(examples),
             tried: 0.0,
             accepted: 0.0,
@@ -225,16 +237,23 @@ impl Repairs {
         let wanted = |input: &ConcreteInput, may_break: bool| {
             judge(input).filter(|intent| may_break || *intent == Intent::Conform)
         };
+        let mut from = None;
         let (input, intent, depth, changes) = if let Some(example) = example {
             let intent = wanted(&example, may_break)?;
             (example, intent, 1, Vec::new())
         } else if !self.queue.is_empty() && random.chance(self.queue_share()) {
-            let (input, depth) = self.queue.pop_front()?;
-            let intent = wanted(&input, may_break)?;
-            (input, intent, depth, Vec::new())
+            let next = self.queue.pop()?;
+            from = next.from;
+            let intent = wanted(&next.input, may_break)?;
+            (next.input, intent, next.depth, Vec::new())
         } else if self.elites.is_empty() {
-            let (refused, about) = self.stages.pick(random)?;
-            let input = explore::explored(refused, about, random);
+            let (refused, about, way) = self.stages.pick(random)?;
+            from = way.cloned();
+            let mut input = explore::explored(refused, about, random);
+            if random.chance(0.5) {
+                // What was changed may have to agree with something that got it so far.
+                input = self.bonds.with_early(&input, random);
+            }
             let intent = wanted(&input, may_break)?;
             (input, intent, 2, Vec::new())
         } else {
@@ -256,6 +275,9 @@ impl Repairs {
             ..input
         };
         self.await_outcome(number, &input, depth.max(1), changes);
+        if let Some(last) = self.waiting.back_mut() {
+            last.from = from;
+        }
         Some(input)
     }
 
@@ -298,6 +320,7 @@ impl Repairs {
             number,
             input: input.clone(),
             depth,
+            from: None,
             changes,
             tied: false,
             doubted: false,
@@ -346,6 +369,7 @@ impl Repairs {
             let Waiting {
                 input,
                 depth,
+                from,
                 changes,
                 tied,
                 doubted,
@@ -355,8 +379,11 @@ impl Repairs {
                 if accepted && self.elites.is_empty() {
                     // Without the odd elements it may be the first of its kind.
                     let mut random = Random::new(self.key, input.number);
-                    self.queue
-                        .push_front((vary::refilled(&input, &mut random), 1));
+                    self.queue.push_first(Queued {
+                        input: vary::refilled(&input, &mut random),
+                        depth: 1,
+                        from: None,
+                    });
                 }
                 return;
             }
@@ -375,15 +402,32 @@ impl Repairs {
                 self.keep(input);
                 return;
             }
+            let way = wishes.iter().find_map(|wish| match &wish.want {
+                Want::Reached(way) => Some(way),
+                _ => None,
+            });
             if self.elites.is_empty() {
                 for wish in wishes {
                     if let Want::Reason(reason) = wish.want {
-                        self.stages.meet(reason, wish.about.as_deref(), &input);
+                        let about = wish.about.as_deref();
+                        self.stages.meet(reason, about, way, &input);
                     }
                 }
+                if let Some(way) = way
+                    && self.ladder.meet(&input, way)
+                {
+                    self.bonds.learn_early(&self.ladder);
+                }
             }
+            // What has not come as far as what it was made from is mended once or twice; what came further, as often
+            // as if it were new.
+            let depth = match further(way, from.as_ref()) {
+                Ordering::Less => depth.max(DEPTH - 2),
+                Ordering::Equal => depth,
+                Ordering::Greater => depth.min(1),
+            };
             if depth < DEPTH {
-                self.repair(&input, wishes, depth);
+                self.repair(&input, wishes, depth, way);
             }
             return;
         }
@@ -398,15 +442,27 @@ impl Repairs {
         }
     }
 
-    fn repair(&mut self, input: &ConcreteInput, wishes: &[Wish], depth: u8) {
+    fn repair(&mut self, input: &ConcreteInput, wishes: &[Wish], depth: u8, way: Option<&Way>) {
         let mut random = Random::new(self.key, input.number);
+        let most = match self.elites.is_empty() {
+            true => BRANCHES_AT_FIRST,
+            false => BRANCHES,
+        };
         let mut made = Vec::new();
         for wish in wishes {
-            let room = BRANCHES - made.len();
+            let room = most - made.len();
             made.extend(apply::repaired(input, wish, room.min(2), &mut random));
-            if made.len() >= BRANCHES {
+            if made.len() >= most {
                 break;
             }
+        }
+        if self.elites.is_empty() && random.chance(0.4) {
+            // Sizes that do not fit may be those that another tensor has.
+            let about = wishes.iter().find_map(|wish| wish.about.as_deref());
+            let layer = input.layer_arguments.as_ref().map_or(0, Vec::len);
+            let mut places = 0..input.arguments.len() + layer;
+            let at = places.find(|at| Some(apply::argument(input, *at).name.as_str()) == about);
+            made.extend(at.and_then(|at| explore::like_another(input, at, &mut random)));
         }
         // A number that no argument has may be that of a part of one. Where something is accepted already, only what
         // nothing else is known for is tried so.
@@ -423,18 +479,12 @@ impl Repairs {
                 made.extend(apply::moved(input, by, &mut random));
             }
         }
-        for changed in made {
-            if self.queue.len() == QUEUE {
-                // The oldest has been overtaken by what was learned since.
-                self.queue.pop_front();
-            }
-            // What has come further goes first.
-            if depth > 0 {
-                self.queue.push_front((changed, depth + 1));
-            } else {
-                self.queue.push_back((changed, depth + 1));
-            }
+        for input in made {
+            self.queue.push(Queued {
+                input,
+                depth: depth + 1,
+                from: way.cloned(),
+            });
         }
-        self.queue.truncate(QUEUE);
     }
 }

@@ -3,8 +3,9 @@
 use fissure_model::{ConcreteInput, Dtype, Fill, FillScheme, TensorValue, Value};
 use fissure_solve::Random;
 
-use super::apply::{argument, argument_mut};
+use super::apply::{argument, argument_mut, to_sort};
 use super::elements::reshaped;
+use super::wish::Sort;
 use crate::elements::fill_tensor;
 
 /// Dimensions from either end that are looked at.
@@ -17,6 +18,8 @@ const MODERATE: i128 = 16;
 /// What can be said of an argument, or of two; arguments by number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Statement {
+    /// The argument is a tensor.
+    Tensor(u8),
     /// A number is at least this.
     AtLeast(u8, i8),
     /// A number is from 0 to 1.
@@ -121,6 +124,7 @@ pub(super) fn statements(numbers: &[Option<u8>], input: &ConcreteInput) -> Vec<(
 }
 
 fn alone(number: u8, value: &Value, found: &mut Vec<(Statement, bool)>) {
+    found.push((Statement::Tensor(number), tensor(value).is_some()));
     match value {
         Value::Int(value) => {
             found.push((Statement::AtLeast(number, 0), *value >= 0));
@@ -237,6 +241,13 @@ pub(super) fn put(
 ) {
     let place = |number: u8| numbers.iter().position(|known| *known == Some(number));
     match *statement {
+        Statement::Tensor(number) => {
+            if let Some(at) = place(number)
+                && tensor(&argument(input, at).value).is_none()
+            {
+                to_sort(&mut argument_mut(input, at).value, Sort::Tensor, random);
+            }
+        }
         Statement::AtLeast(number, least) => {
             if let Some(at) = place(number) {
                 match &mut argument_mut(input, at).value {

@@ -11,6 +11,7 @@ use fissure_model::{Argument, ConcreteInput, Dtype, Exception, Passing, Value};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
+use super::way::Way;
 use super::words::dtypes_in;
 
 /// Wishes kept of one message.
@@ -66,6 +67,13 @@ pub enum Want {
     },
     /// This size of the last dimension.
     Last(u64),
+    /// This size of one dimension, counted from the end where negative.
+    Axis {
+        at: i64,
+        size: u64,
+    },
+    /// This shape.
+    Shape(Vec<u64>),
     /// Whole numbers that are indices of something: zeros and ones.
     Small,
     /// Elements in ascending order.
@@ -78,6 +86,8 @@ pub enum Want {
     Made(String),
     /// The call did not end in its time: a number smaller than this.
     Below(i64),
+    /// How far the call came; asks for nothing.
+    Reached(Way),
     /// Which reason it is, by its words without their numbers and by the place; asks for nothing.
     Reason(u64),
 }
@@ -106,13 +116,15 @@ macro_rules! pattern {
     };
 }
 
+mod conditions;
 mod elements;
 mod shapes;
 mod sizes;
 mod sorts;
 
+use conditions::condition;
 use elements::elements;
-use shapes::{last, shapes, two_shapes, unpacked};
+use shapes::{last, named, shapes, two_shapes, unpacked, whole};
 use sizes::{axes, bounds, lengths, ranks, subscripts, substitutions};
 use sorts::{element_types, forms, sorts};
 
@@ -143,19 +155,32 @@ pattern!(SPELLED, r"(?i)\b(two|three|four|five|six)\b");
 /// What a rejection of this input asks for.
 pub fn wishes(exception: &Exception, input: &ConcreteInput) -> Vec<Wish> {
     let found = said(&exception.message, input);
-    let (place, words) = exception
-        .involved
-        .split_once('|')
-        .unwrap_or((&exception.involved, ""));
+    let mut parts = exception.involved.split('|');
+    let mut next = || parts.next().unwrap_or_default();
+    let (place, words, clauses) = (next(), next(), next());
+    let way = Way::read(place);
     let involved: Vec<&str> = words
         .split(',')
         .filter_map(|word| argument_of(word, input))
         .take(INVOLVED)
         .collect();
-    let mut told = Vec::new();
+    // What the failing check itself says goes before what its message does.
+    let mut told: Vec<Wish> = clauses
+        .split(';')
+        .filter_map(|clause| {
+            let (word, clause) = clause.split_once(':')?;
+            let about = argument_of(word, input)?.to_owned();
+            let about = Some(about);
+            let want = condition(clause)?;
+            Some(Wish { about, want })
+        })
+        .collect();
     for wish in found {
         let want = match wish.want {
-            Want::Reason(words) => Want::Reason(hash(words, place.bytes())),
+            Want::Reason(words) => {
+                let place = way.iter().flat_map(Way::bytes);
+                Want::Reason(hash(words, place))
+            }
             other => other,
         };
         let of_all = matches!(want, Want::SameShape | Want::SameDtype | Want::Agree { .. });
@@ -169,6 +194,9 @@ pub fn wishes(exception: &Exception, input: &ConcreteInput) -> Vec<Wish> {
             let want = want.clone();
             told.push(Wish { about, want });
         }
+    }
+    if let Some(way) = way {
+        add(&mut told, None, Want::Reached(way));
     }
     told
 }
@@ -300,6 +328,8 @@ fn asked(message: &str, params: &[&str], shown: Option<&str>) -> Vec<Wish> {
     element_types(message, wanted, got, about, &mut found);
     subscripts(message, &mut found);
     elements(message, about, &mut found);
+    whole(message, about, &mut found);
+    named(message, about, &mut found);
     two_shapes(message, &mut found);
     ranks(wanted, &lower, about, &mut found);
     last(wanted, about, &mut found);

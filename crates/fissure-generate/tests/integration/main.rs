@@ -8,3 +8,4 @@ mod pinned;
 mod rules;
 mod shared_files;
 mod subscripts;
+mod wordless;

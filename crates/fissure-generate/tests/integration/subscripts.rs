@@ -26,7 +26,7 @@ fn boxes(name: &str) -> Param {
     }
 }
 
-fn spec() -> Spec {
+pub(crate) fn spec() -> Spec {
     Spec {
         api: Api {
             title: "pkg.overlap".into(),

@@ -13,7 +13,7 @@
 //!
 //! An input that asks for much work is listed as a note, not as a finding (and only counted in a run that ends by
 //! the clock): a number beyond 2^20,
-//! sizes that multiply to more than 2^30, or tensors of more than 16 MiB. A hang is tried again in
+//! sizes that multiply to more than 2^26, or tensors of more than 16 MiB. A hang is tried again in
 //! a fresh process, alone on its core, before it is reported. Functions that are there to wait for another
 //! thread or process (`torch.futures.wait_all`, a queue's `dequeue`) leave notes.
 //!

@@ -13,7 +13,7 @@
 //!
 //! An input that asks for much memory is listed as a note, not as a finding (and only counted in a run that ends by
 //! the clock): a number beyond 2^20,
-//! sizes that multiply to more than 2^30, or tensors of more than 16 MiB. An allocation that the
+//! sizes that multiply to more than 2^26, or tensors of more than 16 MiB. An allocation that the
 //! library itself refuses with an exception is a rejection.
 //!
 //! # Example

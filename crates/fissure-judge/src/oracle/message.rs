@@ -164,7 +164,18 @@ fn is_on_purpose(message: &str) -> bool {
 /// Control characters, or bytes that the worker had to escape because they are no text.
 fn is_garbage(message: &str) -> bool {
     let odd = |it: char| (it.is_control() && !it.is_whitespace()) || it == '\u{fffd}';
-    message.chars().any(odd) || message.contains("\\udc")
+    without_colours(message).chars().any(odd) || message.contains("\\udc")
+}
+
+/// Without what tells a terminal to write bold or in colour.
+fn without_colours(message: &str) -> String {
+    let mut parts = message.split("\u{1b}[");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let numbers = part.trim_start_matches(|it: char| it.is_ascii_digit() || it == ';');
+        text.push_str(numbers.strip_prefix('m').unwrap_or(part));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -228,7 +239,15 @@ mod tests {
         let empty = ("RuntimeError without a message".to_owned(), false);
         assert_eq!(found("RuntimeError", " "), Some(empty));
         let garbage = ("RuntimeError: bytes that are no text".to_owned(), true);
-        assert_eq!(found("RuntimeError", "got \u{1}\u{2}"), Some(garbage));
+        assert_eq!(
+            found("RuntimeError", "got \u{1}\u{2}"),
+            Some(garbage.clone())
+        );
+        let bold =
+            "Exception encountered when calling \u{1b}[1mLayer.call()\u{1b}[0m, \u{1b}[31;1mhere";
+        assert_eq!(found("RuntimeError", bold), None);
+        let both = format!("{bold}: got \u{1}");
+        assert_eq!(found("RuntimeError", &both), Some(garbage));
     }
 
     #[test]

@@ -10,6 +10,16 @@ NAN = float("nan")
 SPECIAL = torch.tensor([0.0, -0.0, 1.0, -1.0, INFINITY, -INFINITY, NAN, 1e30, -1e30, 1e-45])
 TIES = torch.tensor([[1.0, 1.0, 0.0], [2.0, 2.0, 2.0]])
 X = torch.randn(4, 5)
+#: Two of its rows are equal: the determinant is 0.
+NO_RANK = torch.tensor(
+    [
+        [1.0, -2.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0],
+        [1.0, 1.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 1.0],
+        [1.0, 1.0, 0.0, 1.0, 0.0],
+    ]
+)
 SINGULAR = torch.tensor([[5.0, 6.0, 7.0], [3.0, 4.0, 5.0], [1.0, 1.0, 1.0]])
 #: Which row is taken after the first ones is a matter of rounding.
 PIVOTS = torch.zeros(11, 10)
@@ -93,6 +103,7 @@ CASES = [
         "bounds that follow from the element type",
     ),
     ("layout", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
+    ("layout", "torch.linalg.slogdet", [NO_RANK], "the logarithm of a determinant of 0"),
     ("reference64", "torch.linalg.lu", [PIVOTS], "which of two pivots is taken"),
     ("reference", "torch.sign", [SPECIAL], "known difference: NaN"),
     (

@@ -1,7 +1,7 @@
 //! What to scan and how.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fissure_execute::SandboxOptions;
@@ -14,7 +14,7 @@ use super::assertions::Steering;
 pub enum ScanTarget {
     /// `train.py`
     Script(PathBuf),
-    /// `losses.py::focal_loss`
+    /// `losses.py::focal_loss`; of a file of tests what pytest calls it: `test_loss.py::TestLoss::test_one[3]`
     FileFunction { file: PathBuf, function: String },
     /// `package.module:Class.method`
     ModuleFunction { module: String, function: String },
@@ -37,7 +37,9 @@ impl std::str::FromStr for ScanTarget {
     fn from_str(text: &str) -> Result<ScanTarget, TargetParseError> {
         let wrong = || TargetParseError(text.to_owned());
         if let Some((file, function)) = text.split_once("::") {
-            return if file.is_empty() || !is_dotted(function) {
+            let known = is_dotted(function)
+                || (is_test_file(Path::new(file)) && test_function(function).is_some());
+            return if file.is_empty() || !known {
                 Err(wrong())
             } else {
                 Ok(ScanTarget::FileFunction {
@@ -66,6 +68,40 @@ impl std::str::FromStr for ScanTarget {
             Ok(ScanTarget::Script(path))
         }
     }
+}
+
+impl ScanTarget {
+    /// What pytest is to run for it, where it is tests by their names.
+    pub(super) fn tests(&self) -> Option<String> {
+        let absolute = |path: &Path| Some(path.canonicalize().ok()?.display().to_string());
+        match self {
+            ScanTarget::Script(file) if is_test_file(file) => absolute(file),
+            ScanTarget::FileFunction { file, function } if is_test_file(file) => {
+                test_function(function)?;
+                Some(format!("{}::{function}", absolute(file)?))
+            }
+            ScanTarget::Folder(folder) => {
+                let path = folder.canonicalize().ok()?;
+                let name = path.file_name()?.to_str()?;
+                ["test", "tests"].contains(&name).then(|| absolute(&path))?
+            }
+            _ => None,
+        }
+    }
+}
+
+/// By pytest's rule.
+fn is_test_file(file: &Path) -> bool {
+    let name = file.file_name().and_then(|name| name.to_str());
+    name.and_then(|name| name.strip_suffix(".py"))
+        .is_some_and(|name| name.starts_with("test_") || name.ends_with("_test"))
+}
+
+/// The function of a test as pytest names it (`TestLoss::test_one[3]`) by its path in the file; none of what is no test.
+pub(super) fn test_function(text: &str) -> Option<String> {
+    let path = text.split('[').next().unwrap_or(text).replace("::", ".");
+    let test = path.get(..4)?.eq_ignore_ascii_case("test");
+    (test && is_dotted(&path)).then_some(path)
 }
 
 fn is_dotted(text: &str) -> bool {
@@ -198,6 +234,17 @@ mod tests {
             Ok(ScanTarget::Module("package.module".into()))
         );
         assert_eq!("src".parse(), Ok(ScanTarget::Folder("src".into())));
+    }
+
+    #[test]
+    fn tests_have_the_names_that_pytest_gives_them() {
+        let test: ScanTarget = "a/test_loss.py::TestLoss::test_one[3-x.y]".parse().unwrap();
+        let ScanTarget::FileFunction { function, .. } = &test else {
+            panic!("{test:?}");
+        };
+        assert_eq!(test_function(function).unwrap(), "TestLoss.test_one");
+        assert!("a/losses.py::Loss::one".parse::<ScanTarget>().is_err());
+        assert_eq!(test_function("helper"), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::library::{Library, imported};
+use super::options::test_function;
 use super::{ScanError, ScanOptions, ScanTarget};
 use crate::analysis::{Analysis, analyse};
 use crate::registry::Registry;
@@ -33,7 +34,10 @@ pub(super) fn analyse_target(
     let facts = registry.to_json();
     let (path, function) = match &options.target {
         ScanTarget::Script(path) => (path, None),
-        ScanTarget::FileFunction { file, function } => (file, Some(function.clone())),
+        ScanTarget::FileFunction { file, function } => {
+            let path = test_function(function).unwrap_or_else(|| function.clone());
+            (file, Some(path))
+        }
         ScanTarget::Folder(path) => {
             let root = path.canonicalize().map_err(|error| ScanError::Read {
                 path: path.display().to_string(),
@@ -155,6 +159,7 @@ pub(super) fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         "file": analysed.file.as_ref().filter(|_| analysed.module.is_none()),
         "module": analysed.module,
         "function": analysed.function,
+        "tests": options.target.tests(),
         "arguments": options.arguments,
         "root": analysed.root,
         "directory": analysed.root,

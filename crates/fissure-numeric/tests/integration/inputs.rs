@@ -51,3 +51,8 @@ fn lower_precision_is_judged_and_soft_assertions_have_the_slopes_of_their_distan
 fn arguments_are_what_the_program_itself_makes_and_describes() {
     every_sentence_holds("arguments_self_test.py");
 }
+
+#[test]
+fn what_training_through_a_function_does_is_seen() {
+    every_sentence_holds("training_self_test.py");
+}

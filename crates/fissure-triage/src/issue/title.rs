@@ -11,12 +11,23 @@ const LONGEST: usize = 100;
 
 /// The first of the sentences that is short enough, or the beginning of the last.
 pub(super) fn title(finding: &Finding) -> String {
-    let sentences = sentences(finding);
-    let short = sentences
-        .iter()
-        .find(|text| text.chars().count() <= LONGEST)
-        .or(sentences.last());
-    short.map_or_else(String::new, |text| text.chars().take(LONGEST).collect())
+    shortest(&sentences(finding))
+}
+
+/// What stands in brackets at the end can be left out; else the last word that fits is the last.
+fn shortest(sentences: &[String]) -> String {
+    let fits = |text: &&str| text.chars().count() <= LONGEST;
+    let whole = sentences.iter().map(String::as_str).find(fits);
+    let Some(last) = sentences.last() else {
+        return String::new();
+    };
+    let bare = || last.rsplit_once(" (").map(|(before, _)| before);
+    if let Some(text) = whole.or_else(|| bare().filter(fits)) {
+        return text.to_owned();
+    }
+    let beginning: String = last.chars().take(LONGEST - 1).collect();
+    let words = beginning.rsplit_once(' ').map_or(&*beginning, |it| it.0);
+    format!("{words}…")
 }
 
 /// From the most telling to the shortest.
@@ -69,15 +80,7 @@ fn wrong(finding: &Finding, report: &Report) -> Vec<String> {
     match finding.verdict.oracle {
         Oracle::Sweep => found.extend(swept(api, report)),
         Oracle::Forms => found.extend(form(finding, detail)),
-        Oracle::Message => {
-            let first = report.observed.lines().next().unwrap_or_default();
-            if detail.contains("C++ stack") {
-                let class = first.split(':').next().unwrap_or_default();
-                found.push(format!("{api} shows a C++ stack trace in a {class}"));
-            } else {
-                found.push(format!("{api} raises “{first}” and names no argument"));
-            }
-        }
+        Oracle::Message => found.extend(about_message(api, detail, &report.observed)),
         Oracle::Reference64 | Oracle::Placement | Oracle::CoveredUp => {
             if let (Some(dtype), Some(observed), Some(expected)) = (
                 narrow_dtype(finding),
@@ -96,15 +99,45 @@ fn wrong(finding: &Finding, report: &Report) -> Vec<String> {
     found
 }
 
+/// What is wrong with an exception, `class: message`.
+fn about_message(api: &str, detail: &str, observed: &str) -> Vec<String> {
+    let first = observed.lines().next().unwrap_or_default();
+    let class = detail.split([' ', ':']).next().unwrap_or_default();
+    let is_empty = |(_, message): (&str, &str)| message.trim().is_empty();
+    if detail.contains("C++ stack") {
+        vec![format!("{api} shows a C++ stack trace in a {class}")]
+    } else if detail.contains("bytes that are no text") {
+        vec![format!(
+            "{api} puts bytes that are no text into the message of a {class}"
+        )]
+    } else if first.split_once(':').is_none_or(is_empty) {
+        vec![format!("{api} raises {class} without a message")]
+    } else {
+        vec![
+            format!("{api} raises “{first}” and names no argument"),
+            format!("{api} raises {class} out of its own code"),
+        ]
+    }
+}
+
 /// What is certain without looking at values.
 fn plain(finding: &Finding) -> String {
     let api = &finding.api.title;
     let detail = &finding.verdict.detail;
     match finding.verdict.oracle {
         Oracle::Gradient => format!("{api} has a wrong gradient ({detail})"),
-        Oracle::Meta => {
-            format!("{api} returns another shape or dtype than its meta kernel says ({detail})")
-        }
+        Oracle::Meta => match detail.split_once(": raises ") {
+            Some((form, class)) => {
+                format!("{api} computes what its {form} form refuses ({class})")
+            }
+            None => format!("{api} returns another result than its meta kernel says ({detail})"),
+        },
+        Oracle::Contract => match detail.as_str() {
+            "not rising" => format!("{api} does not keep the order of its inputs"),
+            "out of its range" => format!("{api} returns values outside of its range"),
+            "does not sum to one" => format!("{api} returns a row that does not sum to one"),
+            _ => format!("{api} breaks a law of its function ({detail})"),
+        },
         Oracle::Determinism => format!("{api} gives different results for equal calls ({detail})"),
         Oracle::Layout => format!("{api} depends on the memory layout of its input ({detail})"),
         Oracle::KernelPath => format!("{api} depends on the size of its input ({detail})"),
@@ -258,6 +291,46 @@ mod tests {
             assert_eq!(first_number(text).as_deref(), Some(short), "{text}");
         }
         assert_eq!(first_number("torch.Size([2])"), None);
+    }
+
+    #[test]
+    fn a_long_title_loses_its_brackets_and_never_half_a_word() {
+        let long = "torch.linalg.slogdet depends on the memory layout of its input (transposed storage of input: inf placement)";
+        assert_eq!(
+            shortest(&[long.to_owned()]),
+            "torch.linalg.slogdet depends on the memory layout of its input"
+        );
+        let words = shortest(&["word ".repeat(40)]);
+        assert!(words.ends_with("word…") && words.chars().count() <= LONGEST);
+        assert_eq!(shortest(&["a (b)".to_owned()]), "a (b)");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_message_is_in_the_title() {
+        for (detail, observed, title) in [
+            (
+                "ValueError: bytes that are no text",
+                "ValueError: \u{1}",
+                "f puts bytes that are no text into the message of a ValueError",
+            ),
+            (
+                "AssertionError out of check",
+                "AssertionError: ",
+                "f raises AssertionError without a message",
+            ),
+            (
+                "RuntimeError with a C++ stack",
+                "RuntimeError: no",
+                "f shows a C++ stack trace in a RuntimeError",
+            ),
+            (
+                "IndexError out of fans",
+                "IndexError: list index out of range",
+                "f raises “IndexError: list index out of range” and names no argument",
+            ),
+        ] {
+            assert_eq!(about_message("f", detail, observed)[0], title);
+        }
     }
 
     #[test]

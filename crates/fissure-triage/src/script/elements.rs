@@ -6,8 +6,11 @@ use fissure_model::TensorValue;
 
 use super::literal;
 
-/// Patterns up to this many elements are written as numbers, longer ones as hexadecimal bytes.
+/// Patterns up to this many elements are written as numbers.
 const LISTED: usize = 64;
+/// So are longer ones whose numbers are short, all together; the rest is hexadecimal bytes.
+const LISTED_IF_SHORT: usize = 512;
+const SHORT: usize = 1600;
 /// Fewer equal elements than this, in a row, are still listed one by one.
 const CONSTANT_FROM: u64 = 5;
 
@@ -55,14 +58,17 @@ pub(super) fn elements(tensor: &TensorValue) -> Elements {
             false => Elements::Constant(element),
         };
     }
-    if used <= LISTED {
+    if used <= LISTED_IF_SHORT {
         let listed: Option<Vec<String>> = pattern
             .chunks_exact(size)
             .map(|element| literal::element(tensor.dtype, element))
             .collect();
-        if let Some(listed) = listed {
+        let is_short = |listed: &Vec<String>| {
+            used <= LISTED || listed.iter().map(|one| one.len() + 2).sum::<usize>() <= SHORT
+        };
+        if let Some(listed) = listed.filter(is_short) {
             // Few elements are written out even where they repeat.
-            if count <= LISTED as u64 {
+            if count <= LISTED.max(used) as u64 {
                 let all: Vec<String> = listed.into_iter().cycle().take(count as usize).collect();
                 return Elements::Listed(list(&all));
             }

@@ -21,6 +21,7 @@ use crate::command::offered::Library;
 use crate::command::session;
 use crate::console::{self, notice};
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::suggestion;
 use crate::target::{self, TargetArgs};
 
 /// Callables whose overloads are asked for; of more only the names are listed.
@@ -90,16 +91,22 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
         path: &path,
     };
     let public = public_names(args.fresh, library, &target.reason, &asker)?;
-    let matching: Vec<&PublicName> = public
+    // A module of it stands for what is below it.
+    let below: Vec<&PublicName> = public
         .iter()
         .filter(|one| {
-            // A module of it stands for what is below it.
             let mut names = std::iter::once(&one.path).chain(&one.aliases);
             names.any(|name| {
                 let rest = name.strip_prefix(named.path.as_str());
                 rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
             })
         })
+        .collect();
+    if below.is_empty() && named.path != named.package {
+        return Err(nothing_called(&named.path, library, &public));
+    }
+    let matching: Vec<&PublicName> = below
+        .into_iter()
         .filter(|one| match &args.pattern {
             None => true,
             Some(pattern) => {
@@ -171,6 +178,22 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
         }
     );
     Ok(ExitStatus::NoFinding.into())
+}
+
+/// Neither a module nor a callable of the library has the name: those that are like it.
+pub(super) fn nothing_called(typed: &str, library: &str, public: &[PublicName]) -> anyhow::Error {
+    let callables: Vec<&str> = public
+        .iter()
+        .flat_map(|one| std::iter::once(&one.path).chain(&one.aliases))
+        .map(String::as_str)
+        .collect();
+    let modules: BTreeSet<&str> = callables
+        .iter()
+        .filter_map(|name| name.rsplit_once('.'))
+        .map(|(module, _)| module)
+        .collect();
+    let meant = suggestion(typed, modules.into_iter().chain(callables));
+    usage(format!("{library} has nothing called {typed}{meant}"))
 }
 
 /// What is known, in Centaur's form; what it cannot say is counted.

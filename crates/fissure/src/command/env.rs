@@ -8,11 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use fissure_environment::machine::human_bytes;
-use fissure_environment::{
-    COMPATIBILITY, EnvironmentError, Managed, Requirement, Store, Surroundings, known_packages,
-    meant_by, packages_beside,
-};
-use fissure_model::abbreviated;
+use fissure_environment::{EnvironmentError, Managed, Store, Surroundings, packages_beside};
 use fissure_report::{Figures, table};
 use serde::Serialize;
 use serde_json::json;
@@ -20,7 +16,7 @@ use serde_json::json;
 use crate::console::notice;
 use crate::exit_status::{ExitStatus, usage};
 use crate::suggestion::suggestion;
-use crate::target::{MakingDisplay, as_usage, parse_requirement};
+use crate::target::{MakingDisplay, as_usage, parse_requirement, refuse_mistyped};
 
 #[derive(Args, Debug)]
 pub(crate) struct EnvArgs {
@@ -37,6 +33,7 @@ enum EnvCommand {
         json: bool,
     },
     /// Make an environment with a library; nothing happens if it is already there
+    #[command(alias = "create")]
     Make {
         /// What to install: torch==2.9.1, or torch for the newest
         requirement: String,
@@ -181,48 +178,6 @@ fn make(
     Ok(())
 }
 
-/// A name that is almost that of a known library, or that people use for it, is rather an error than another package, and
-/// what bears such names in an index is not always harmless. Who means it says its version.
-fn refuse_mistyped(requirement: &Requirement) -> anyhow::Result<()> {
-    let name = requirement.distribution.as_str();
-    let known: Vec<&str> = known_packages()
-        .chain(COMPATIBILITY.iter().map(|line| line.distribution))
-        .collect();
-    let near = || {
-        let near = known.iter().find(|known| is_one_edit_apart(name, known));
-        near.copied()
-    };
-    let short = || abbreviated(name).and_then(|full| full.split('.').next());
-    match meant_by(name).or_else(short).or_else(near) {
-        Some(meant) if !known.contains(&name) && requirement.pinned().is_none() => {
-            Err(usage(format!(
-                "{name} is not a library that Fissure knows\n\ndid you mean {meant}? To install {name} all the \
-                 same, give its version: fissure env make {name}==VERSION"
-            )))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// One letter more, one less, another, or two that changed places.
-fn is_one_edit_apart(left: &str, right: &str) -> bool {
-    let (left, right) = (left.as_bytes(), right.as_bytes());
-    let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
-    let (left, right) = (&left[same..], &right[same..]);
-    if left.is_empty() && right.is_empty() {
-        return false;
-    }
-    let after = |text: &[u8], skipped: usize| text.get(skipped..).map(<[u8]>::to_vec);
-    let swapped = left.len() > 1
-        && right.len() > 1
-        && (left[0], left[1]) == (right[1], right[0])
-        && after(left, 2) == after(right, 2);
-    swapped
-        || after(left, 1) == after(right, 1)
-        || after(left, 1).as_deref() == Some(right)
-        || after(right, 1).as_deref() == Some(left)
-}
-
 fn remove(
     surroundings: &Surroundings,
     names: Vec<String>,
@@ -300,27 +255,5 @@ fn ago(time: SystemTime) -> String {
         minutes @ 1..=119 => format!("{minutes} min ago"),
         minutes if minutes < 48 * 60 => format!("{} h ago", minutes / 60),
         minutes => format!("{} days ago", minutes / (24 * 60)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_typing_error_in_a_known_name_is_refused_and_another_package_is_not() {
-        for name in [
-            "trch", "toorch", "torhc", "tarch", "numpi", "jaxx", "pytorch", "np",
-        ] {
-            assert!(refuse_mistyped(&name.parse().unwrap()).is_err(), "{name}");
-        }
-        for name in ["torch", "torchvision", "numpyro", "scipy", "trch==0.2.0"] {
-            assert!(refuse_mistyped(&name.parse().unwrap()).is_ok(), "{name}");
-        }
-        let refused = refuse_mistyped(&"pytorch".parse().unwrap()).unwrap_err();
-        assert!(
-            refused.to_string().contains("did you mean torch?"),
-            "{refused}"
-        );
     }
 }

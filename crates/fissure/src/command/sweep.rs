@@ -94,6 +94,9 @@ pub(crate) struct SweepArgs {
     target: TargetArgs,
 }
 
+const HEADER: &str =
+    "function                                 type      largest error (ulp)  seconds";
+
 /// The elementwise functions of a library that are known by name.
 fn elementwise(library: &str) -> Vec<String> {
     let functions = fissure_functions::functions().functions().iter();
@@ -137,11 +140,12 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
     };
     let to_output = args.json.as_deref() == Some(Path::new("-"));
     let told = !to_output && !console::quiet();
-    if told {
-        println!("function                                 type      largest error (ulp)  seconds");
-    }
+    let mut begun = false;
     let tell = |event: Event<'_>| {
         if told {
+            if !std::mem::replace(&mut begun, true) {
+                println!("{HEADER}");
+            }
             show(event);
         }
     };

@@ -16,6 +16,7 @@ use crate::console::notice;
 use serde_json::json;
 
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::suggestion;
 use crate::target::{self, TargetArgs};
 
 /// Samples of each label at most; enough for the figures of docs/soft-assertions.md.
@@ -206,11 +207,15 @@ fn wanted(args: &TrainArgs) -> anyhow::Result<Vec<Trainable>> {
             Some(_) => {
                 return Err(usage(format!("`{name}` has no call for {library}")));
             }
-            None if name.contains('.') => found.push(own_function(name, args)?),
+            None if name.contains('.') && !args.oracle.is_empty() => {
+                found.push(own_function(name, args)?);
+            }
             None => {
+                let meant = suggestion(name, known.iter().map(|function| &*function.name));
                 return Err(usage(format!(
-                    "there is no function `{name}`: see `fissure assertions list --trainable`, or name a \
-                     function of your own as package.function"
+                    "there is no function `{name}` on the list of `fissure assertions list --trainable`; a function of \
+                     your own (package.function) needs --oracle: {} or a Python file (docs/soft-assertions.md){meant}",
+                    PLAIN_ORACLES.join(", ")
                 )));
             }
         }
@@ -219,12 +224,6 @@ fn wanted(args: &TrainArgs) -> anyhow::Result<Vec<Trainable>> {
 }
 
 fn own_function(name: &str, args: &TrainArgs) -> anyhow::Result<Trainable> {
-    if args.oracle.is_empty() {
-        return Err(usage(format!(
-            "`{name}` needs --oracle: {} or a Python file (docs/soft-assertions.md)",
-            PLAIN_ORACLES.join(", ")
-        )));
-    }
     let mut oracles = Vec::new();
     let mut oracle_file = None;
     for oracle in &args.oracle {

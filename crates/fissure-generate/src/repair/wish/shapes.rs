@@ -20,10 +20,27 @@ pattern!(
     LAST,
     r"(?i)\b(\d+) (?:columns?|channels?)\b|\b(?:last|inner(?:most)?|trailing|final) (?:dim(?:ension)?|axis)(?: size)?(?: of \w+)?(?: (?:must|should|to|has to|needs to|of|is))?(?: be| have)?(?: of)?(?: size| length)?(?: equal to| exactly)?:? ?(\d+)"
 );
+// "crops should have shape [2,2] instead of [3]".
+pattern!(
+    WANTED,
+    r"(?i)(?:must|should|to) (?:have|be of|be)(?: the)? shape:? ?\[(\d+(?:, ?\d+)*)\]"
+);
+// "mat1 and mat2 shapes cannot be multiplied (16x4 and 64x64)": rows may be several dimensions taken together.
+pattern!(
+    MULTIPLIED,
+    r"cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)"
+);
+// "expected input[2, 3, 4, 5] to have 8 channels, but got 3 channels instead".
+pattern!(
+    TO_HAVE,
+    r"(?i)\bto have (\d+) [a-z]+,? but (?:got|it has|has|found) (\d+)"
+);
 pattern!(UNPACKED, r"values to unpack \(expected (?:at least )?(\d)");
 
 /// Larger shapes are not made to agree.
 const LARGEST_RANK: usize = 8;
+const LARGEST_SIZE: u64 = 256;
+const LARGEST_NAMED: i64 = 4096;
 
 /// Two shapes in a message about what does not agree.
 pub(super) fn two_shapes(message: &str, found: &mut Vec<Wish>) {
@@ -42,6 +59,38 @@ pub(super) fn two_shapes(message: &str, found: &mut Vec<Wish>) {
     };
     if let Some(other) = shapes.find(|shape| *shape != one) {
         add(found, None, Want::Agree { one, other });
+    }
+}
+
+/// The shape that one tensor is to have.
+pub(super) fn whole(message: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    let Some(captures) = WANTED.captures(message) else {
+        return;
+    };
+    let sizes = captures[1].split(',').map(|size| size.trim().parse());
+    if let Ok(sizes) = sizes.collect::<Result<Vec<u64>, _>>()
+        && sizes.len() <= LARGEST_RANK
+        && sizes.iter().all(|size| *size <= LARGEST_SIZE)
+    {
+        add(found, about, Want::Shape(sizes));
+    }
+}
+
+/// A size that is named together with the one that was got, in words that say which is which.
+pub(super) fn named(message: &str, about: Option<&str>, found: &mut Vec<Wish>) {
+    let number = |text: &str| text.parse().ok().filter(|size| *size <= LARGEST_NAMED);
+    if let Some(captures) = MULTIPLIED.captures(message)
+        && let (Some(from), Some(to)) = (number(&captures[1]), number(&captures[2]))
+        && from != to
+    {
+        add(found, about, Want::Last(to as u64));
+        add(found, about, Want::Number { from, to });
+    }
+    if let Some(captures) = TO_HAVE.captures(message)
+        && let (Some(to), Some(from)) = (number(&captures[1]), number(&captures[2]))
+        && from != to
+    {
+        add(found, about, Want::Number { from, to });
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Want, Wish, add};
 
 pattern!(
     RANK,
-    r"(?i)\b(\d)\s?-?d(?:imensional)?\b|\brank(?: should be| must be| of)?:? ?(?:exactly )?(?:equal to )?(\d)\b|\b(\d) (?:or more )?dim(?:ension)?s?\b|\bndim ?(?:==|>=|must be|=) ?(\d)"
+    r"(?i)\b(\d)\s?-?d(?:imensional)?\b|\brank(?: should be| must be| of)?:? ?(?:exactly |>= ?|at least )?(?:equal to )?(\d)\b|\b(\d) (?:or more )?dim(?:ension)?s?\b|\bndim ?(?:==|>=|must be|=) ?(\d)"
 );
 pattern!(
     AXIS,
@@ -57,7 +57,11 @@ pub(super) fn subscripts(message: &str, found: &mut Vec<Wish>) {
     if let Some(beyond) = BEYOND.captures(message)
         && let (Ok(index), Ok(size)) = (beyond[1].parse::<i64>(), beyond[2].parse::<i64>())
     {
-        let needed = if index < 0 { -index } else { index + 1 };
+        let needed = if index < 0 {
+            index.saturating_neg()
+        } else {
+            index.saturating_add(1)
+        };
         add(
             found,
             None,
@@ -85,7 +89,7 @@ pub(super) fn axes(message: &str, about: Option<&str>, found: &mut Vec<Wish>) {
         return;
     };
     let number = |at: usize| captures.get(at).and_then(|it| it.as_str().parse().ok());
-    let least: Option<usize> = number(1).map(|axis: usize| axis + 1);
+    let least: Option<usize> = number(1).map(|axis: usize| axis.saturating_add(1));
     let said = least.or_else(|| (2..6).find_map(number));
     if let Some(rank) = said.filter(|rank| *rank <= 8) {
         add(found, about, Want::Rank(vec![rank]));

@@ -383,7 +383,7 @@ fn a_rejection_is_about_the_arguments_of_the_failing_expression() {
         wishes(&exception, &input)
     };
     let about = |found: &[Wish]| {
-        let of_all = |wish: &&Wish| !matches!(wish.want, Want::Agree { .. });
+        let of_all = |wish: &&Wish| !matches!(wish.want, Want::Agree { .. } | Want::Reached(_));
         let about = found.iter().filter(of_all);
         let mut about: Vec<_> = about.map(|wish| wish.about.clone()).collect();
         about.sort();
@@ -391,11 +391,86 @@ fn a_rejection_is_about_the_arguments_of_the_failing_expression() {
         about
     };
     assert_eq!(about(&refused("")), [None]);
-    assert_eq!(about(&refused("12.40|#1")), [Some("scores".to_owned())]);
-    assert_eq!(about(&refused("12.40|w,top")), [Some("top".to_owned())]);
-    assert_eq!(about(&refused("12.40|w,#7,~0")), [None], "none of the call");
-    // The same words at another place are another reason.
-    let reason = |found: Vec<Wish>| found.into_iter().map(|wish| wish.want).next_back();
-    assert_eq!(reason(refused("12.40|#1")), reason(refused("12.40|#0")));
-    assert_ne!(reason(refused("12.40|#1")), reason(refused("13.40|#1")));
+    assert_eq!(about(&refused("0;12.40|#1")), [Some("scores".to_owned())]);
+    assert_eq!(about(&refused("0;12.40|w,top")), [Some("top".to_owned())]);
+    assert_eq!(
+        about(&refused("0;12.40|w,#7,~0")),
+        [None],
+        "none of the call"
+    );
+    // The same words at another place of the code are another reason.
+    let reason = |found: Vec<Wish>| {
+        let mut wants = found.into_iter().map(|wish| wish.want);
+        wants.find(|want| matches!(want, Want::Reason(_)))
+    };
+    assert_eq!(reason(refused("0;12.40|#1")), reason(refused("0;12.40|#0")));
+    assert_ne!(reason(refused("0;12.40|#1")), reason(refused("0;12.44|#1")));
+}
+
+#[test]
+fn a_failing_check_goes_before_its_message() {
+    let input = call(&[
+        ("x", Passing::Positional, Value::Int(3)),
+        ("mode", Passing::Keyword, Value::Int(3)),
+    ]);
+    let refused = |involved: &str| {
+        let exception = Exception {
+            message: "x must be positive".into(),
+            involved: involved.into(),
+            ..Exception::default()
+        };
+        wishes(&exception, &input)
+    };
+    let found = refused(
+        "0;7.12|x|#0:axis=-1,4;#5:rank=2;mode:word=mean;#0:shape=2,;#0:axis=0,99999;x:odd=1",
+    );
+    let wanted: Vec<_> = found
+        .iter()
+        .map(|wish| (wish.about.as_deref(), &wish.want))
+        .collect();
+    let axis = Want::Axis { at: -1, size: 4 };
+    let word = Want::Word("mean".into());
+    let shape = Want::Shape(vec![2]);
+    let first = [
+        (Some("x"), &axis),
+        (Some("mode"), &word),
+        (Some("x"), &shape),
+    ];
+    assert_eq!(wanted[..3], first);
+    assert_eq!(wanted[3], (Some("x"), &Want::AtLeast(1)));
+    assert!(matches!(found.last().unwrap().want, Want::Reached(_)));
+}
+
+#[test]
+fn numbers_at_the_end_of_their_type_are_read() {
+    let least = "index -9223372036854775808 is out of bounds for dimension 0 with size 3";
+    let most = "index 9223372036854775807 is out of bounds for dimension 0 with size 3";
+    for message in [least, most] {
+        let to = i64::MAX;
+        assert!(wants(message, &["x"]).contains(&Want::Number { from: 3, to }));
+    }
+}
+
+#[test]
+fn a_shape_that_is_named_is_wanted() {
+    let found = wants("crops should have shape [2,2] instead of [3]", &["crops"]);
+    assert!(found.contains(&Want::Shape(vec![2, 2])), "{found:?}");
+    let found = wants("input rank should be >= 3 instead of 2", &["input"]);
+    assert!(found.contains(&Want::Rank(vec![3])), "{found:?}");
+}
+
+#[test]
+fn factors_and_channels_say_which_size_is_wanted() {
+    let found = wants(
+        "mat1 and mat2 shapes cannot be multiplied (16x4 and 64x32)",
+        &["x"],
+    );
+    let number = Want::Number { from: 4, to: 64 };
+    assert_eq!(found[..2], [Want::Last(64), number]);
+    let message =
+        "Given groups=1, expected input[2, 3, 4, 5] to have 8 channels, but got 3 channels instead";
+    let number = Want::Number { from: 3, to: 8 };
+    assert!(wants(message, &["x"])[..2].contains(&number));
+    let found = wants("shapes cannot be multiplied (4x4 and 4x8)", &["x"]);
+    assert!(!found.contains(&Want::Last(4)), "{found:?}");
 }

@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::command::train::LibraryArg;
 use crate::exit_status::{ExitStatus, usage};
+use crate::suggestion::suggestion;
 use eval::EvalArgs;
 
 /// List, show and evaluate soft assertions
@@ -294,13 +295,18 @@ pub(crate) fn find(name: &str, library: &str) -> anyhow::Result<SoftAssertion> {
         return Ok(found?);
     }
     let folder: PathBuf = std::env::current_dir().context("failed to find the current folder")?;
-    let own = load_project(&folder).map_err(|error| usage(error.to_string()))?;
-    own.into_iter()
-        .find(|own| own.function == name)
-        .map(|own| own.assertion)
+    let mut own = load_project(&folder).map_err(|error| usage(error.to_string()))?;
+    let shipped = shipped();
+    let shipped = shipped.iter().filter(|(of, _)| of == library);
+    let names =
+        (shipped.map(|(_, function)| &**function)).chain(own.iter().map(|own| &*own.function));
+    let meant = suggestion(name, names);
+    own.iter()
+        .position(|own| own.function == name)
+        .map(|at| own.swap_remove(at).assertion)
         .ok_or_else(|| {
             usage(format!(
-                "there is no soft assertion of `{name}` for {library}: see `fissure assertions list`"
+                "there is no soft assertion of `{name}` for {library}: see `fissure assertions list`{meant}"
             ))
         })
 }

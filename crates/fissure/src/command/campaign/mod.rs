@@ -19,7 +19,7 @@ use clap::FromArgMatches;
 use fissure_campaign::{CampaignFolder, CampaignPlan, FORMAT, Part, RunSummary};
 use fissure_learn::Seeds;
 
-use crate::command::apis::{Asker, public_names};
+use crate::command::apis::{Asker, nothing_called, public_names};
 use crate::command::fuzz::needs;
 use crate::command::offered::Library;
 use crate::command::session::seed;
@@ -146,6 +146,9 @@ fn begin(
             path: &own,
         };
         let public = public_names(false, &package, &target.reason, &asker)?;
+        if let Some(typed) = args.api.iter().find(|api| !known.knows(api, &public)) {
+            return Err(nothing_called(typed, &package, &public));
+        }
         if !args.no_learn {
             let library = Library {
                 name: &package,

@@ -100,6 +100,26 @@ pub(super) fn find(args: &CampaignRunArgs, package: &str) -> anyhow::Result<Know
 }
 
 impl Known {
+    /// Whether something has the name of `--api`. Patterns may fit nothing, and what is not public may be there.
+    pub(super) fn knows(&self, api: &str, public: &[PublicName]) -> bool {
+        let path = api_named(api).path;
+        let (module, last) = path.rsplit_once('.').unwrap_or_default();
+        let mut names = public
+            .iter()
+            .flat_map(|one| std::iter::once(&one.path).chain(&one.aliases));
+        let listed =
+            |name: &String| name.eq_ignore_ascii_case(&path) || name.eq_ignore_ascii_case(api);
+        let of_listed_module = |name: &String| {
+            name.rsplit_once('.')
+                .is_some_and(|(other, _)| other.eq_ignore_ascii_case(module))
+        };
+        api.contains('*')
+            || last.starts_with('_')
+            || self.specs.iter().any(|one| title_matches(api, one))
+            || names.clone().any(listed)
+            || !names.any(of_listed_module)
+    }
+
     fn push(&mut self, args: &CampaignRunArgs, spec: Spec, learn: bool) {
         let weights = args.weight.iter();
         let mut weight = weights.filter(|(pattern, _)| title_matches(pattern, &spec));

@@ -67,7 +67,10 @@ impl<'a> Asked<'a> {
             } else if Path::new(target).exists() {
                 asked.files.push(target.into());
             } else if file_like || target.contains('/') {
-                return Err(usage(format!("there is no file {target}")));
+                return Err(usage(format!(
+                    "there is no file {target}{}",
+                    two_colons(target)
+                )));
             } else {
                 asked.titles.push(target);
             }
@@ -88,6 +91,16 @@ impl<'a> Asked<'a> {
             ));
         }
         Ok(asked)
+    }
+}
+
+/// `ops.py:clip` is how a module's function is named elsewhere.
+fn two_colons(target: &str) -> String {
+    match target.rsplit_once(':') {
+        Some((file, function)) if file.ends_with(".py") && Path::new(file).is_file() => {
+            format!("\n\ndid you mean {file}::{function}?")
+        }
+        _ => String::new(),
     }
 }
 

@@ -388,6 +388,7 @@ const LOOKED_AT: usize = 200;
 
 fn folder_name(target: &str) -> String {
     let short = target
+        .trim_end_matches('/')
         .rsplit('/')
         .next()
         .unwrap_or(target)
@@ -478,6 +479,7 @@ mod tests {
     #[test]
     fn the_output_folder_is_named_after_the_target() {
         assert_eq!(folder_name("a/b/train.py"), "scan-train");
+        assert_eq!(folder_name("a/tests/"), "scan-tests");
         assert_eq!(folder_name("losses.py::focal"), "scan-losses--focal");
     }
 }
