@@ -107,6 +107,10 @@ class Adapter:
         """An `inspect.Signature` for an object that Python itself knows none of, or None."""
         return None
 
+    def declared(self, target):
+        """The parameters that the library declares for a built-in function, as `documented.parameters`, or None."""
+        return None
+
 
 def contains_nan(value, leaf_has_nan, depth):
     """Searches lists, tuples and dictionaries to a small depth."""

@@ -177,3 +177,15 @@ class TorchAdapter(NumpyAdapter):
             return None if stand_in is None else inspect.signature(stand_in)
         except (TypeError, ValueError):
             return None
+
+    def declared(self, target):
+        from fissure_worker.discover import torch_schemas
+
+        if not torch_schemas.is_builtin(target):
+            return None
+        try:
+            found = self.library._C._jit_get_schemas_for_operator("aten::" + target.__name__)
+        except (AttributeError, RuntimeError):
+            return None
+        is_method = type(target).__name__ == "method_descriptor"
+        return torch_schemas.declared([str(schema) for schema in found], is_method)

@@ -41,7 +41,8 @@ def is_vague(found):
 
 
 def parameters(adapter, target):
-    """What Python knows; else what the documentation says; else what the adapter knows."""
+    """What Python knows; else what the documentation says; else what the adapter knows. Keywords that the documentation
+    leaves out are added from the library's own declarations."""
     known = None
     try:
         known = from_signature(inspect.signature(target))
@@ -53,6 +54,15 @@ def parameters(adapter, target):
     if found is None:
         signature = adapter.signature(target)
         found = None if signature is None else from_signature(signature)
+    declared = adapter.declared(target)
+    if found is None:
+        found = declared
+    elif declared is not None and not any(one["kind"] == "var_keyword" for one in found):
+        # Most operators have a form with `out` that Python does not reach.
+        names = {one["name"] for one in found} | {"out"}
+        found.extend(
+            one for one in declared if one["kind"] == "keyword_only" and one["name"] not in names
+        )
     return known if found is None else found
 
 

@@ -14,6 +14,8 @@ NAME = re.compile(r"^[A-Za-z_][A-Za-z_0-9]*$")
 #: How pybind11 begins a list of overloads, and each of them.
 OVERLOADED = "Overloaded function."
 NUMBERED = re.compile(r"^\d+\. ")
+#: A signature has no more lines than this after its first.
+MOST_LINES = 12
 SIGNATURE = re.compile(r"^\s*(?:\.\. (?:function|method):: )?([\w.]+)\(")
 
 
@@ -72,12 +74,35 @@ def parse(text):
     return parameters
 
 
+def whole_lines(text):
+    """The lines of a text; a signature that goes on over several is one of them."""
+    lines = text.splitlines()
+    at = 0
+    while at < len(lines):
+        line, at = lines[at], at + 1
+        if SIGNATURE.match(line):
+            end = at
+            while end < min(at + MOST_LINES, len(lines)) and depth_of(line) > 0:
+                line, end = line + " " + lines[end].strip(), end + 1
+            if depth_of(line) == 0:
+                yield line
+                at = end
+                continue
+            line = lines[at - 1]
+        yield line
+
+
+def depth_of(line):
+    """Brackets that a line opens and does not close."""
+    return sum((letter in OPENING) - (letter in CLOSING) for letter in line)
+
+
 def overloads(name, text):
     """The signatures at the start of a documentation and after `.. function::`."""
     found = []
     at_start = True
     numbered = OVERLOADED in text
-    for line in text.splitlines():
+    for line in whole_lines(text.replace("\\*", "*")):
         marked = line.lstrip().startswith((".. function::", ".. method::"))
         if numbered and NUMBERED.match(line):
             line = NUMBERED.sub("", line)

@@ -10,6 +10,7 @@ use fissure_model::{
 use fissure_solve::{Random, write_element};
 
 use crate::repair::reshaped;
+use crate::wide::size_of_nothing;
 
 /// Share of the inputs that get one.
 const SHARE: f64 = 0.08;
@@ -24,8 +25,6 @@ const DTYPES: [Dtype; 8] = [
     Dtype::Float16,
     Dtype::Complex64,
 ];
-/// Sizes with no memory behind them, beside a dimension of size zero.
-const BEYOND: [u64; 3] = [1 << 31, 1 << 40, 1 << 60];
 
 #[derive(Debug, Default)]
 pub(crate) struct Unspoken {
@@ -97,7 +96,7 @@ fn result_place(input: &ConcreteInput, random: &mut Random) -> Value {
     let mut shape = first.shape.clone();
     match random.below(8) {
         0 => shape = vec![0],
-        1 => shape = vec![0, *random.pick(&BEYOND)],
+        1 => shape = vec![0, size_of_nothing(random)],
         2 => shape.push(1 + random.below(3)),
         3 => {
             shape.pop();

@@ -78,9 +78,14 @@ fn power(random: &mut Random, highest: i128) -> i128 {
     (1_i128 << random.between(0, highest)) + random.between(-1, 1)
 }
 
-/// A size with nothing behind it, for a shape that another dimension empties.
+/// A size with nothing behind it, for a shape that another dimension empties. Products of powers of two wrap
+/// around to 0, those of other numbers to something: both go wrong in their own way.
 pub(crate) fn size_of_nothing(random: &mut Random) -> u64 {
-    1 << *random.pick(&[16, 31, 32, 33, 40, 48, 60, 62])
+    let power = 1 << *random.pick(&[16, 31, 32, 33, 40, 48, 60, 62]);
+    match random.chance(0.5) {
+        true => power,
+        false => power | (random.bits() & (power - 1)),
+    }
 }
 
 #[cfg(test)]

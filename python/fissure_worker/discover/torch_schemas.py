@@ -7,7 +7,7 @@ in every version, so it is what is read.
 import re
 import sys
 
-from fissure_worker import texts
+from fissure_worker import documented, texts
 from fissure_worker.discover import names
 from fissure_worker.discover.words import evidence, form, of, optional, parameter, sorts
 
@@ -289,6 +289,32 @@ def dispatched(torch):
         return set(torch._C._dispatch_get_all_op_names())
     except AttributeError:
         return None
+
+
+def declared(schemas, is_method=False):
+    """The parameters of a function of Python with these schemas, as `documented.parameters`; None where there are none."""
+    overloads = []
+    for text in schemas:
+        try:
+            schema = Schema(text)
+        except ValueError:
+            continue
+        if schema.is_generic():
+            continue
+        given = [one for one in schema.arguments if one not in schema.out()]
+        params = [
+            {
+                "name": "input" if one["name"] == "self" else one["name"],
+                "kind": "keyword_only" if one["keyword_only"] else "positional_or_keyword",
+                "default": one["default"],
+            }
+            for one in given
+            if not (is_method and one["name"] == "self")
+        ]
+        if schema.out():
+            params.append({"name": "out", "kind": "keyword_only", "default": "None"})
+        overloads.append(params)
+    return documented.merge(overloads) if overloads else None
 
 
 def is_builtin(function):

@@ -193,6 +193,14 @@ Prose with many(words) in it.
 
 .. function:: many(input, other)
 """)
+wrapped = BuiltIn("wrapped", """
+wrapped(query, key=None,
+        \\*, scale=(1,
+        2), enable=False) -> Tensor:
+
+    Prose (that opens a bracket
+    and wrapped( never closes it.
+""")
 silent = BuiltIn("silent", "Does something.")
 "#;
     fs::write(folder.path().join("documented.py"), text).unwrap();
@@ -226,6 +234,15 @@ silent = BuiltIn("silent", "Does something.")
             "positional_or_keyword keepdim=False",
             "keyword_only out=None",
             "positional_or_keyword other=..."
+        ]
+    );
+    assert_eq!(
+        params("documented.wrapped").unwrap(),
+        [
+            "positional_or_keyword query",
+            "positional_or_keyword key=None",
+            "keyword_only scale=(1, 2)",
+            "keyword_only enable=False"
         ]
     );
     assert_eq!(params("documented.silent"), None);
