@@ -32,9 +32,10 @@ const ALLOCATOR: [&str; 14] = [
 ];
 
 /// What the allocator says before it ends the process.
-const COMPLAINTS: [&str; 9] = [
-    "free(): invalid",
+const COMPLAINTS: [&str; 10] = [
+    "free(): ",
     "double free or corruption",
+    "tcache_thread_shutdown(): ",
     "malloc(): ",
     "malloc_consolidate(): ",
     "corrupted size vs. prev_size",
@@ -262,8 +263,13 @@ mod tests {
             "Check failed: 1 == dims()\n",
         );
         assert!(!is_memory_fault(&verdict, &run));
-        let (verdict, run) = died("SIGABRT", Oracle::FatalSignal, "free(): invalid size\n");
-        assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
+        for words in [
+            "free(): invalid size\n",
+            "free(): corrupted unsorted chunks\n",
+        ] {
+            let (verdict, run) = died("SIGABRT", Oracle::FatalSignal, words);
+            assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
+        }
         let (verdict, run) = died("second run: values: SIGSEGV", Oracle::Determinism, "");
         assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
         let (verdict, run) = died("SIGSEGV", Oracle::FatalSignal, "");

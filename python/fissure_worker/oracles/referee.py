@@ -251,6 +251,10 @@ def moved(call, attempt):
     torch = None
     arguments = call.build()
     found = False
+    largest = 0.0
+    if attempt == 3 and not call.is_elementwise:
+        # What is added to a large number loses the digits that the large one has no room for.
+        largest = max([mean_size(tensor) for _, tensor in call.tensors(arguments)] or [0.0])
     for place, tensor in call.tensors(arguments):
         if not compare.is_torch(tensor) or compare.dtype_name(tensor) not in dtypes.INEXACT:
             continue
@@ -274,9 +278,17 @@ def moved(call, attempt):
             values = compare.wide(tensor)[0]
             change = values * (step * sign)
             if attempt % 2:
-                size = abs(values[abs(values) < float("inf")])
-                if size.numel():
-                    change = change + step / 4.0 * float(size.mean()) * sign
+                size = max(mean_size(tensor), largest)
+                change = change + step / 4.0 * size * sign
             changed = (values + change).to(tensor.dtype)
         arguments = arguments.replace(place, changed)
     return arguments if found else None
+
+
+def mean_size(tensor):
+    """The mean magnitude of a tensor's finite elements; 0 where it has none."""
+    if not compare.is_inexact(tensor) or not compare.count(tensor):
+        return 0.0
+    size = abs(compare.wide(compare.plain(tensor)[0])[0])
+    size = size[size < float("inf")]
+    return float(size.mean()) if compare.count(size) else 0.0

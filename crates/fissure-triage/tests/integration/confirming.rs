@@ -442,7 +442,7 @@ fn what_maintainers_collect_under_an_umbrella_is_labelled_and_nothing_else() {
     crash.api.package = "torch".into();
     crash.verdict.kind = OutcomeKind::Crash;
     crash.input.arguments[0].value = Value::Int(1 << 40);
-    assert!(issue(&crash).contains("pytorch/issues/88148"));
+    assert!(issue(&crash).contains("pytorch/issues/195547"));
     crash.input.arguments[0].value = Value::Int(3);
     assert!(!issue(&crash).contains("umbrella"), "an ordinary input");
     crash.input.arguments[0].value = Value::Int(1 << 40);
