@@ -34,6 +34,7 @@ PUBLISHED = {
     },
     "torch==1.13.1": {
         "memory": """
+    torch._C._nn.col2im torch._compute_linear_combination torch.histogramdd torch.affine_grid_generator
     torch._euclidean_dist torch._C._nn.multilabel_margin_loss torch._C._linalg.linalg_pinv
     torch._C._linalg.linalg_matmul torch._stack torch.nn.functional.interpolate
     torch._nnpack_spatial_convolution torch._fused_moving_avg_obs_fq_helper
@@ -48,7 +49,13 @@ PUBLISHED = {
     torch.nn.functional.max_unpool2d torch.linalg.ldl_solve torch.ops.aten.reflection_pad1d
     torch.ops.aten._local_scalar_dense torch.nn.functional.scaled_dot_product_attention
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu torch.ops.aten.convolution_backward
+    torch.ops.aten.as_strided torch._scaled_dot_product_attention_math torch.batch_norm_update_stats
     torch.quantized_max_pool2d torch.fused_moving_avg_obs_fake_quant torch._fused_moving_avg_obs_fq_helper
+    """
+    },
+    "torch==2.12.0": {
+        "memory": """
+    torch.ops.aten._masked_softmax_backward torch.ops.inductor._reinterpret_tensor torch.nn.functional.embedding_bag
     """
     },
     "tensorflow-cpu==2.21.0": {"result": "tf.reduce_mean tf.math.reduce_std"},

@@ -79,13 +79,14 @@ fn complains(text: &str) -> bool {
     COMPLAINTS.iter().any(|words| text.contains(words))
 }
 
-/// The process died of what was written before: inside the allocator, by its word, or in a call that went
-/// well the first time.
+/// The process died of an access out of bounds: inside the allocator or by its word, of what was written before; at a
+/// forbidden page; or in a call that went well the first time.
 pub(crate) fn is_corrupted(verdict: &Verdict, execution: &Execution) -> bool {
     if !matches!(execution.outcome, Outcome::Crash { .. }) {
         return false;
     }
-    if matches!(verdict.oracle, Oracle::Determinism | Oracle::Uninitialised) {
+    let oracles = [Oracle::Determinism, Oracle::Uninitialised, Oracle::Guard];
+    if oracles.contains(&verdict.oracle) {
         return true;
     }
     if execution.log.as_deref().is_some_and(complains) {
@@ -271,6 +272,8 @@ mod tests {
             assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
         }
         let (verdict, run) = died("second run: values: SIGSEGV", Oracle::Determinism, "");
+        assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
+        let (verdict, run) = died("a page behind: SIGSEGV", Oracle::Guard, "");
         assert!(is_memory_fault(&verdict, &run) && is_corrupted(&verdict, &run));
         let (verdict, run) = died("SIGSEGV", Oracle::FatalSignal, "");
         assert!(is_memory_fault(&verdict, &run) && !is_corrupted(&verdict, &run));
