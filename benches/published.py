@@ -56,8 +56,10 @@ PUBLISHED = {
     "torch==2.12.0": {
         "memory": """
     torch.ops.aten._masked_softmax_backward torch.ops.inductor._reinterpret_tensor torch.nn.functional.embedding_bag
-    """
+    """,
+        "result": "torch.floor_divide torch.remainder",
     },
+    "torch==2.9.1": {"result": "torch.arange"},
     "tensorflow-cpu==2.21.0": {"result": "tf.reduce_mean tf.math.reduce_std"},
     "jax==0.6.0": {"result": "jax.numpy.linalg.matrix_power"},
 }

@@ -45,12 +45,19 @@ pub(crate) fn fill_tensor(
     // A boundary element in one tensor of ten; never where the values were chosen to fit others.
     let boundary = (fill.scheme == FillScheme::Mixed && random.below(10) == 0 && count > 0)
         .then(|| random.below(count));
-    // Elements from the whole of the type in one tensor of sixteen.
-    let wide = fill.scheme == FillScheme::Mixed && !bounds.bounded && random.below(16) == 0;
+    // In one tensor of sixteen each: elements from the whole of the type, and of the magnitudes that measurements have.
+    let magnitudes: Option<fn(Dtype, &mut Random) -> f64> = match fill.scheme {
+        FillScheme::Mixed if !bounds.bounded && !dtype.is_complex() => match random.below(16) {
+            0 => Some(wide::number),
+            1 => Some(|_, random| wide::everyday(random)),
+            _ => None,
+        },
+        _ => None,
+    };
     match fill.scheme {
-        FillScheme::Mixed if wide && !dtype.is_complex() => {
+        _ if let Some(number) = magnitudes => {
             for _ in 0..count {
-                bounds.write_wide(random, &mut bytes);
+                bounds.write(number(dtype, random), &mut bytes);
             }
         }
         FillScheme::Identity if shape.len() >= 2 && elements <= WHOLE_ARRANGED => {
@@ -274,16 +281,6 @@ impl Bounds {
             self.upper - offset
         };
         value.clamp(self.lower, self.upper)
-    }
-
-    /// A number of any magnitude that the type has.
-    fn write_wide(&self, random: &mut Random, bytes: &mut Vec<u8>) {
-        let number = if self.dtype.integer_limits().is_some() {
-            wide::integer(random) as f64
-        } else {
-            wide::float(self.dtype, random)
-        };
-        self.write(number, bytes);
     }
 
     fn write_boundary(&self, random: &mut Random, bytes: &mut Vec<u8>) {

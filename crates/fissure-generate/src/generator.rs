@@ -11,6 +11,7 @@ use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
 use crate::havoc::Havoc;
 use crate::options::{GenerateOptions, TensorsAs};
+use crate::ordinary;
 use crate::repair::{Repairs, Wish};
 use crate::rules::RulesError;
 use crate::source::{Source, break_constraint, has_dtypes, plan, required, source, tensor_bytes};
@@ -181,6 +182,7 @@ impl Generator {
                 let other = other.or_else(|| self.said_by_library(number, &mut random));
                 other.unwrap_or_else(|| {
                     let drawn = self.conform(number, &mut random);
+                    let drawn = self.alike(drawn, &mut random);
                     self.tied_or_as_drawn(number, drawn, &mut random)
                 })
             }
@@ -367,6 +369,18 @@ impl Generator {
         let input = repairs.propose(number, may_break, &judge, random);
         self.repairs = Some(repairs);
         input
+    }
+
+    /// A drawn input, now and then with tensors that are alike.
+    fn alike(&self, drawn: ConcreteInput, random: &mut Random) -> ConcreteInput {
+        if drawn.intent != Intent::Conform {
+            return drawn;
+        }
+        let allowed = |input: &ConcreteInput| {
+            let fits = tensor_bytes(input) <= self.options.max_tensor_bytes;
+            fits && has_dtypes(input, self.options.dtypes.as_deref()) && self.allows(input)
+        };
+        ordinary::alike(&drawn, random, allowed).unwrap_or(drawn)
     }
 
     /// A drawn input, most often with what accepted ones have in common.

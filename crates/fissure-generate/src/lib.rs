@@ -13,6 +13,7 @@ mod generator;
 mod havoc;
 mod mutate;
 mod options;
+mod ordinary;
 mod proposers;
 mod repair;
 mod rules;

@@ -51,6 +51,20 @@ pub(crate) fn float(dtype: Dtype, random: &mut Random) -> f64 {
     if random.chance(0.4) { -number } else { number }
 }
 
+/// A number of any magnitude that the type has, whole where the type is.
+pub(crate) fn number(dtype: Dtype, random: &mut Random) -> f64 {
+    match dtype.integer_limits() {
+        Some(_) => integer(random) as f64,
+        None => float(dtype, random),
+    }
+}
+
+/// A number with all its digits, between a thousandth and a thousand: large beside small, and nothing overflows.
+pub(crate) fn everyday(random: &mut Random) -> f64 {
+    let number = (random.unit() * 20.0 - 10.0).exp2();
+    if random.chance(0.4) { -number } else { number }
+}
+
 /// A whole number of any magnitude that 64 bits have.
 pub(crate) fn integer(random: &mut Random) -> i128 {
     let number = match random.below(3) {

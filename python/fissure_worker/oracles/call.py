@@ -367,11 +367,14 @@ class Call:
             )
         return self.source(lines)
 
-    def compare_variant(self, detail, change, arguments, observed=None, expected=None):
+    def compare_variant(
+        self, detail, change, arguments, observed=None, expected=None, stricter=None
+    ):
         """Runs a variant; the report if its result differs from the baseline, or None.
 
         `change`: statements that make the variant's arguments, the same as was done to
         `arguments`. `observed`, `expected`: (source with `%s`, function) done to the results.
+        `stricter`: of two results that agree within rounding, the difference that rounding does not explain, or None.
         """
         sources = [pair[0] if pair else "%s" for pair in (observed, expected)]
         raising = self.variant_source(change, None, *sources)
@@ -390,6 +393,8 @@ class Call:
             # The results are not of the form in which they could be compared.
             return None
         found = self.disagreement(result, baseline)
+        if found is None and stricter is not None:
+            found = stricter(result, baseline)
         if found is None:
             return None
         source = self.variant_source(change, found, *sources)

@@ -7,7 +7,7 @@ use super::elements::{as_tensor, reshaped};
 use crate::construct::{MAX_LISTED, nested_list};
 
 /// All tensors get the shape of the first.
-pub(super) fn same_shape(input: &ConcreteInput) -> Option<ConcreteInput> {
+pub(crate) fn same_shape(input: &ConcreteInput) -> Option<ConcreteInput> {
     let layer = input.layer_arguments.iter().flatten();
     let mut shape = None;
     for argument in input.arguments.iter().chain(layer) {
@@ -20,7 +20,9 @@ pub(super) fn same_shape(input: &ConcreteInput) -> Option<ConcreteInput> {
     let mut changed = input.clone();
     let layer = changed.layer_arguments.iter_mut().flatten();
     for argument in changed.arguments.iter_mut().chain(layer) {
-        if let Value::Tensor(tensor) | Value::NdArray(tensor) = &mut argument.value {
+        if let Value::Tensor(tensor) | Value::NdArray(tensor) = &mut argument.value
+            && tensor.shape != shape
+        {
             *tensor = reshaped(tensor, tensor.dtype, shape.clone());
         }
     }
@@ -29,27 +31,46 @@ pub(super) fn same_shape(input: &ConcreteInput) -> Option<ConcreteInput> {
 
 /// All tensors get the element type of the first.
 pub(super) fn same_dtype(input: &ConcreteInput) -> Option<ConcreteInput> {
-    fn retype(value: &mut Value, dtype: &mut Option<Dtype>) {
+    let mut first = None;
+    let layer = input.layer_arguments.iter().flatten();
+    for argument in input.arguments.iter().chain(layer) {
+        argument.value.walk(&mut |value| {
+            if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
+                first.get_or_insert(tensor.dtype);
+            }
+        });
+    }
+    let changed = retyped(input, first?, |_| true);
+    (changed != *input).then_some(changed)
+}
+
+/// The tensors with an element type that is to be changed get this one.
+pub(crate) fn retyped(
+    input: &ConcreteInput,
+    dtype: Dtype,
+    changes: fn(Dtype) -> bool,
+) -> ConcreteInput {
+    fn retype(value: &mut Value, dtype: Dtype, changes: fn(Dtype) -> bool) {
         match value {
             Value::Tensor(tensor) | Value::NdArray(tensor) => {
-                let dtype = *dtype.get_or_insert(tensor.dtype);
-                if tensor.dtype != dtype {
+                if tensor.dtype != dtype && changes(tensor.dtype) {
                     *tensor = reshaped(tensor, dtype, tensor.shape.clone());
                 }
             }
             Value::List(items) | Value::Tuple(items) => {
-                items.iter_mut().for_each(|item| retype(item, dtype));
+                items
+                    .iter_mut()
+                    .for_each(|item| retype(item, dtype, changes));
             }
             _ => {}
         }
     }
     let mut changed = input.clone();
-    let mut dtype = None;
     let layer = changed.layer_arguments.iter_mut().flatten();
     for argument in changed.arguments.iter_mut().chain(layer) {
-        retype(&mut argument.value, &mut dtype);
+        retype(&mut argument.value, dtype, changes);
     }
-    (changed != *input).then_some(changed)
+    changed
 }
 
 /// A tensor of one shape gets what it may have to have in common with one of the other: all of it, the

@@ -26,6 +26,7 @@ use std::collections::VecDeque;
 use fissure_model::{ConcreteInput, Example, Intent, Value};
 use fissure_solve::Random;
 
+pub(crate) use alike::{retyped, same_shape};
 pub(crate) use apply::formed;
 use bonds::Bonds;
 pub(crate) use elements::reshaped;

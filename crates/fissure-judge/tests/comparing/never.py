@@ -134,6 +134,16 @@ def refuses_type(x):
     return x.clone()
 
 
+def quotient(x, y):
+    """Whole numbers whatever comes in, computed without rounding."""
+    return torch.floor(x.double() / y.double()).to(x.dtype)
+
+
+def rounded_quotient(x, y):
+    """The same, but more than one element are rounded on the way: 560 / 3 is 187 then."""
+    return quotient(x, y) if x.numel() == 1 else torch.floor((x - torch.fmod(x, y)) / y)
+
+
 def all_of_them(x, dim=None):
     """A maximum over all elements, which looks like elementwise where the largest is not touched."""
     y = x.clone()
@@ -176,6 +186,7 @@ def jagged(values, offsets):
 
 matrix = torch.randn(3, 4)
 huge = torch.tensor([[1e8, 1.0, -1e8], [3.0, 1e7, -1e7]])
+QUOTIENT = [torch.tensor([1.5, 560.0]).bfloat16(), torch.tensor([0.25, 3.0]).bfloat16()]
 CASES = [
     ("silent", "layout", torch.argmax, [torch.zeros(3, 4)], {}, None),
     ("silent", "layout", tied_indices, [matrix], {}, "torch.argmax"),
@@ -258,6 +269,8 @@ CASES = [
     ("reported", "layout", finite_elsewhere, [matrix + 1j], {}, None),
     ("silent", "layout", fills, [matrix], {}, None),
     ("reported", "layout", promises, [matrix], {}, None),
+    ("silent", "kernel-path", quotient, QUOTIENT, {}, None),
+    ("reported", "kernel-path", rounded_quotient, QUOTIENT, {}, None),
     ("silent", "kernel-path", rotated, [torch.randn(6)], {}, None),
     ("reported", "kernel-path", neighbour, [torch.randn(6)], {}, None),
     ("silent", "determinism", batch_mean, [matrix], {}, None),
