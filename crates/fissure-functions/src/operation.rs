@@ -46,6 +46,12 @@ pub enum Role {
     SquaresInside,
     /// Gives elements of an array that it is given.
     Picks,
+    /// Its operand is any finite number: what goes into it is no probability yet.
+    #[serde(rename = "takes logits")]
+    TakesLogits,
+    /// Its second operand is between 0 and 1: labels, perhaps softened.
+    #[serde(rename = "takes labels")]
+    TakesLabels,
     /// Combines its operands element by element.
     Arithmetic,
     /// NumPy has the same function of one operand, element by element.
@@ -64,7 +70,7 @@ pub enum Role {
 }
 
 impl Role {
-    pub const ALL: [Role; 23] = [
+    pub const ALL: [Role; 25] = [
         Role::Reshapes,
         Role::Moves,
         Role::Averages,
@@ -82,6 +88,8 @@ impl Role {
         Role::Conditioned,
         Role::SquaresInside,
         Role::Picks,
+        Role::TakesLogits,
+        Role::TakesLabels,
         Role::Arithmetic,
         Role::InNumpy,
         Role::WideOnGpu,

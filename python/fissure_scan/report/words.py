@@ -153,7 +153,7 @@ def _likelihood(found):
         return "needs weights as training can make them"
     special = [np.asarray(value) for value in found.overrides.values()]
     if found.variation is not None and not found.overrides:
-        return "likely where such sizes and settings are used"
+        return found.variation.likely
     if (
         special
         and found.ratio <= 1e4

@@ -9,6 +9,7 @@ import re
 import sys
 
 from . import docstrings, signatures, specs
+from .arguments import spread
 
 _LABELS = (
     "label",
@@ -410,7 +411,9 @@ class Guesser:
                 return specs.array("labels", wanted[:1] if shape is None else wanted, chosen)
             if self.labels == "binary":
                 return specs.array("binary", wanted, chosen)
-        return specs.array("unit" if short in PROBABILITIES else "float", wanted, chosen, dtype)
+        if short in PROBABILITIES and not facts.logits:
+            return specs.array("unit", wanted, chosen, dtype)
+        return specs.array("positive" if spread(short) else "float", wanted, chosen, dtype)
 
 
 def covariance(name, facts):
