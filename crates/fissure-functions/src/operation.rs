@@ -256,7 +256,7 @@ mod tests {
     use crate::functions;
 
     /// One operation that has the property, and one that looks like it and has not.
-    const EXAMPLES: [(Role, &str, &str); 23] = [
+    const EXAMPLES: [(Role, &str, &str); 25] = [
         (Role::Reshapes, "unsqueeze", "gather"),
         (Role::Moves, "gather", "scatter"),
         (Role::Averages, "mean", "sum"),
@@ -274,6 +274,8 @@ mod tests {
         (Role::Conditioned, "cholesky", "norm"),
         (Role::SquaresInside, "var", "square"),
         (Role::Picks, "permutation", "randint"),
+        (Role::TakesLogits, "softmax", "log"),
+        (Role::TakesLabels, "binary_cross_entropy", "mse_loss"),
         (Role::Arithmetic, "mul", "matmul"),
         (Role::InNumpy, "log", "logit"),
         (Role::WideOnGpu, "exp", "exp2"),

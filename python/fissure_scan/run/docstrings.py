@@ -168,6 +168,21 @@ def mentioned(text, names):
     return found
 
 
+def inline(text, names):
+    """Parameter -> Facts of those that a line or a part of one describes, outside of any list: `query, key: (batch, time,
+    size)`."""
+    found = {}
+    for part in re.split(r"[;\n]", text or ""):
+        head, colon, said = part.partition(":")
+        described = [word.strip().strip("`*") for word in head.split(",")]
+        if colon and said.strip() and all(word in names for word in described):
+            for word in described:
+                facts = found.setdefault(word, Facts())
+                facts.text = said.strip()
+                _read(facts)
+    return found
+
+
 def _indent(line):
     return len(line) - len(line.lstrip())
 

@@ -222,6 +222,8 @@ def documentation(function, owner=None):
         facts.update(docstrings.parse(inspect.getdoc(holder) if holder is not None else None))
     with contextlib.suppress(TypeError, ValueError):
         names = [it.name for it in signatures.parameters(function)]
+        for name, said in docstrings.inline(inspect.getdoc(function), names).items():
+            facts.setdefault(name, said)
         for name, said in docstrings.mentioned(inspect.getdoc(function), names).items():
             if name not in facts or not facts[name].bounded():
                 facts[name] = said

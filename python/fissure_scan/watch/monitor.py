@@ -171,7 +171,7 @@ class Monitor:
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, why, frozen = sources.source_range(
-                name, arguments, keywords, backend.statistics(value), value
+                name, arguments, keywords, backend.statistics(value), value, frame
             )
             given = called or self.users.target_name(file, line)
             if position is not None:

@@ -86,6 +86,23 @@ def logits():
     check(scan.at(8) and scan.inputs["confidence"]["high"] is None, scan)
 
 
+@case("a line that names parameters says what they are")
+def lines():
+    text = '''\
+        import torch
+        def agreement(query, key, scale):
+            """Scores of all pairs.
+
+            query, key: (batch, time, size)
+            scale: one per sample, at least 0.5; of shape (batch,)
+            """
+            assert query.dim() == 3 and scale.shape == query.shape[:1]
+            return (query @ key.transpose(1, 2) / scale[:, None, None]).sum()
+        '''
+    scan = function(text, "agreement")
+    check(not scan.problem() and not scan.findings and scan.inputs["scale"]["low"] == 0.5, scan)
+
+
 @case("targets of a binary cross entropy stay between 0 and 1, and scales do not become negative")
 def kinds():
     text = """\
