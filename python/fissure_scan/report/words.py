@@ -23,6 +23,9 @@ def _inputs(found):
     texts = []
     if found.variation is not None:
         texts.append(found.variation.label)
+    alike = _alike(found)
+    if alike:
+        return "With " + ", ".join(texts + [alike])
     for key, value in list(found.overrides.items())[:3]:
         variable = found.space.by_key.get(key)
         if variable is not None:
@@ -30,6 +33,35 @@ def _inputs(found):
     if not texts:
         return "On ordinary made-up data" if found.space.made_up() else "On the program's own data"
     return "With " + ", ".join(texts)
+
+
+def _alike(found):
+    """Rows that two inputs have in common, and had not in the program's own run."""
+    if len(found.overrides) != 2:
+        return None
+    (first, one), (second, two) = found.overrides.items()
+    variables = [found.space.by_key.get(key) for key in (first, second)]
+    one, two = np.asarray(one), np.asarray(two)
+    if None in variables or one.shape != two.shape or one.ndim < 2 or not one.size:
+        return None
+    own = [variable.own for variable in variables]
+    if own[0].shape != one.shape or own[1].shape != one.shape:
+        return None
+    same = [
+        index
+        for index in range(len(one))
+        if one[index].any()
+        and (one[index] == two[index]).all()
+        and not (own[0][index] == own[1][index]).all()
+    ]
+    if not same:
+        return None
+    return "%s and %s: row%s %s the same in both" % (
+        variables[0].name,
+        variables[1].name,
+        "s" if len(same) > 1 else "",
+        _listed(same) + (" are" if len(same) > 1 else " is"),
+    )
 
 
 def pattern(value, own):
@@ -193,6 +225,7 @@ _FINDERS = {
         ("exp", "the logarithm of an exponential is its argument: leave both out"),
         ("norm", "keep the norm above 0 with `clamp_min` where it is made"),
         ("det", "use `slogdet`, which does not overflow or underflow"),
+        ("cumsum", "a logarithm of a running sum of exponentials is `logcumsumexp`"),
         ("prod", "sum the logarithms of the factors instead"),
         ("cumprod", "add up the logarithms of the factors (`cumsum`) instead"),
         ("tanh", "`log(1 - tanh(u)²)` is `2 * (log 2 - u - softplus(-2 * u))`"),
@@ -280,7 +313,13 @@ def _summed(failure, trace):
     made = set()
     for node in trace.nodes:
         if node.index == failure.index or any(id(value) in made for value in node.inputs):
-            if node.index != failure.index and node.name in ("sum", "mean", "div", "logsumexp"):
+            if node.index != failure.index and node.name in (
+                "sum",
+                "cumsum",
+                "mean",
+                "div",
+                "logsumexp",
+            ):
                 return True
             if node.index == failure.index or operations.moved(node.name) or node.name == "mul":
                 made.update(id(value) for value in node.outputs)

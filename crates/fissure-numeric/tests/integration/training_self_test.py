@@ -78,7 +78,9 @@ def conditions():
     check(not at(scan, 7), scan)
 
 
-@case("where a module begins at random is no data; its weights are, and so are data that a module is given")
+@case(
+    "where a module begins at random is no data; its weights are, and so are data that a module is given"
+)
 def beginnings():
     text = """\
         import torch
