@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import sys
+import tempfile
 import time
 
 from .run.events import Channel, interrupt_once
@@ -39,6 +40,8 @@ def scan(plan, channel):
     # Compiled functions run where nobody watches; as ordinary Python they compute the same.
     os.environ.setdefault("PYTORCH_JIT", "0")
     os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+    # Beside the packages, where it keeps what it compiles, nothing can be written.
+    os.environ.setdefault("NUMBA_CACHE_DIR", os.path.join(tempfile.gettempdir(), "numba"))
     os.chdir(plan["directory"])
     sys.path[0] = plan["root"]
     versions = {"python": sys.version.split()[0]}

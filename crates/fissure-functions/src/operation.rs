@@ -46,6 +46,12 @@ pub enum Role {
     SquaresInside,
     /// Gives elements of an array that it is given.
     Picks,
+    /// Its operand is any finite number: what goes into it is no probability yet.
+    #[serde(rename = "takes logits")]
+    TakesLogits,
+    /// Its second operand is between 0 and 1: labels, perhaps softened.
+    #[serde(rename = "takes labels")]
+    TakesLabels,
     /// Combines its operands element by element.
     Arithmetic,
     /// NumPy has the same function of one operand, element by element.
@@ -64,7 +70,7 @@ pub enum Role {
 }
 
 impl Role {
-    pub const ALL: [Role; 23] = [
+    pub const ALL: [Role; 25] = [
         Role::Reshapes,
         Role::Moves,
         Role::Averages,
@@ -82,6 +88,8 @@ impl Role {
         Role::Conditioned,
         Role::SquaresInside,
         Role::Picks,
+        Role::TakesLogits,
+        Role::TakesLabels,
         Role::Arithmetic,
         Role::InNumpy,
         Role::WideOnGpu,
@@ -248,7 +256,7 @@ mod tests {
     use crate::functions;
 
     /// One operation that has the property, and one that looks like it and has not.
-    const EXAMPLES: [(Role, &str, &str); 23] = [
+    const EXAMPLES: [(Role, &str, &str); 25] = [
         (Role::Reshapes, "unsqueeze", "gather"),
         (Role::Moves, "gather", "scatter"),
         (Role::Averages, "mean", "sum"),
@@ -266,6 +274,8 @@ mod tests {
         (Role::Conditioned, "cholesky", "norm"),
         (Role::SquaresInside, "var", "square"),
         (Role::Picks, "permutation", "randint"),
+        (Role::TakesLogits, "softmax", "log"),
+        (Role::TakesLabels, "binary_cross_entropy", "mse_loss"),
         (Role::Arithmetic, "mul", "matmul"),
         (Role::InNumpy, "log", "logit"),
         (Role::WideOnGpu, "exp", "exp2"),

@@ -73,12 +73,32 @@ def out_of_range(backend, node):
         return None
     if backend.count(node.output) == 0:
         return None
+    if operations.has(node.name, "takes labels") and _beyond_labels(backend, node):
+        return None
     minimum, maximum = backend.extremes(node.output)
     slack = 16 * backend.epsilon(node.output)
     if minimum < limits[0] - slack or maximum > limits[1] + slack:
         worst = minimum if minimum < limits[0] - slack else maximum
         return "%s gives %.9g, outside [%g, %g]" % (node.name, worst, limits[0], limits[1])
     return None
+
+
+def label_operand(node):
+    """The labels of a cross entropy: TensorFlow has them first."""
+    for word in ("labels", "target"):
+        if node.keywords.get(word) is not None:
+            return node.keywords[word]
+    place = 0 if node.library.startswith("tensorflow") else 1
+    return node.operands[place] if len(node.operands) > 1 else None
+
+
+def _beyond_labels(backend, node):
+    """Is a label outside of 0 and 1? The range of the result is that of labels between."""
+    labels = label_operand(node)
+    if labels is None or not backend.is_array(labels) or not backend.count(labels):
+        return False
+    lowest, highest = backend.extremes(labels)
+    return lowest < 0.0 or highest > 1.0
 
 
 # Arithmetic on whole numbers, for the result that would have been right.

@@ -26,7 +26,8 @@ class View:
         self.backend = backend
 
     def wide(self, value):
-        """The values in floats that have digits to spare beside the program's."""
+        """The values that an array had in the run, in floats that have digits to spare beside the program's."""
+        value = self.trace.exchanged.get(id(value), value)
         numbers = self.backend.numbers(value) if self.backend.is_array(value) else value
         numbers = np.asarray(numbers)
         narrow = numbers.dtype.kind == "f" and numbers.dtype.itemsize <= 4

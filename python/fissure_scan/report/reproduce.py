@@ -38,7 +38,7 @@ def script(program, found, folder):
         "",
         "# Functions compiled by torch or numba run as ordinary Python.",
         "os.environ.setdefault('PYTORCH_JIT', '0')",
-        "os.environ.setdefault('NUMBA_DISABLE_JIT', '1')",
+        "os.environ.setdefault('NUMBA_DISABLE_JIT', %r)" % os.environ.get("NUMBA_DISABLE_JIT", "1"),
         "",
     ]
     # Inputs are counted in the order they are made, those of torch among them.
@@ -116,7 +116,7 @@ def script(program, found, folder):
         info = found.space.known[key]
         lines.append("    %r: %s,  # %s" % (key, array_text(value, info), info.name))
     lines.append("}")
-    lines += _variation(found.variation)
+    lines += _variation(found.variation, program.gets_data())
     if program.synthesised is not None:
         lines += _call(program.synthesised, found.variation)
     parts = [_QUESTION, _NUMPY, _PROGRAM]
@@ -170,7 +170,7 @@ def _array_facts(backend, found):
     )
 
 
-def _variation(variation):
+def _variation(variation, gets_data):
     """A changed size, number or precision of the program."""
     size, constant, precision = "None", "None", "None"
     if isinstance(variation, SizeChange):
@@ -183,6 +183,8 @@ def _variation(variation):
     return [
         "# (rows of the data, rows that are kept, on every axis, only one element)",
         "RESIZE = %s" % size,
+        "# Only its arguments have another size.",
+        "GETS_DATA = %r" % gets_data,
         "# (line, column, value) of a number of the script",
         "CONSTANT = %s" % constant,
         "# of autocast around the whole program",

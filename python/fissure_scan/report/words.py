@@ -23,6 +23,9 @@ def _inputs(found):
     texts = []
     if found.variation is not None:
         texts.append(found.variation.label)
+    alike = _alike(found)
+    if alike:
+        return "With " + ", ".join(texts + [alike])
     for key, value in list(found.overrides.items())[:3]:
         variable = found.space.by_key.get(key)
         if variable is not None:
@@ -30,6 +33,35 @@ def _inputs(found):
     if not texts:
         return "On ordinary made-up data" if found.space.made_up() else "On the program's own data"
     return "With " + ", ".join(texts)
+
+
+def _alike(found):
+    """Rows that two inputs have in common, and had not in the program's own run."""
+    if len(found.overrides) != 2:
+        return None
+    (first, one), (second, two) = found.overrides.items()
+    variables = [found.space.by_key.get(key) for key in (first, second)]
+    one, two = np.asarray(one), np.asarray(two)
+    if None in variables or one.shape != two.shape or one.ndim < 2 or not one.size:
+        return None
+    own = [variable.own for variable in variables]
+    if own[0].shape != one.shape or own[1].shape != one.shape:
+        return None
+    same = [
+        index
+        for index in range(len(one))
+        if one[index].any()
+        and (one[index] == two[index]).all()
+        and not (own[0][index] == own[1][index]).all()
+    ]
+    if not same:
+        return None
+    return "%s and %s: row%s %s the same in both" % (
+        variables[0].name,
+        variables[1].name,
+        "s" if len(same) > 1 else "",
+        _listed(same) + (" are" if len(same) > 1 else " is"),
+    )
 
 
 def pattern(value, own):
@@ -50,6 +82,9 @@ def pattern(value, own):
         text = _rows(value, own) if value.ndim >= 2 else None
         if text:
             return text
+        gone = _gone(value, own)
+        if gone is not None:
+            return "%g does not occur" % gone
         held = value.ravel()[changed]
         if (held == held[0]).all():
             return "%d elements are %.4g" % (changed.size, held[0])
@@ -60,6 +95,15 @@ def pattern(value, own):
     if scale and largest <= scale / 100.0:
         return "tiny values, at most %.3g" % largest
     return "values from %.4g to %.4g" % (float(value.min()), float(value.max()))
+
+
+def _gone(value, own):
+    """The one of a few whole numbers that is no longer there; None where it is not that."""
+    if (value != np.rint(value)).any() or (own != np.rint(own)).any():
+        return None
+    before = np.unique(own)
+    gone = np.setdiff1d(before, value)
+    return gone[0] if 2 < before.size <= 256 and gone.size == 1 else None
 
 
 def _rows(value, own):
@@ -153,7 +197,7 @@ def _likelihood(found):
         return "needs weights as training can make them"
     special = [np.asarray(value) for value in found.overrides.values()]
     if found.variation is not None and not found.overrides:
-        return "likely where such sizes and settings are used"
+        return found.variation.likely
     if (
         special
         and found.ratio <= 1e4
@@ -181,6 +225,7 @@ _FINDERS = {
         ("exp", "the logarithm of an exponential is its argument: leave both out"),
         ("norm", "keep the norm above 0 with `clamp_min` where it is made"),
         ("det", "use `slogdet`, which does not overflow or underflow"),
+        ("cumsum", "a logarithm of a running sum of exponentials is `logcumsumexp`"),
         ("prod", "sum the logarithms of the factors instead"),
         ("cumprod", "add up the logarithms of the factors (`cumsum`) instead"),
         ("tanh", "`log(1 - tanh(u)²)` is `2 * (log 2 - u - softplus(-2 * u))`"),
@@ -246,12 +291,35 @@ def origin(failure, trace, operands):
     return node.site.as_json()
 
 
+def _logistic(failure, trace):
+    """Is it the exponential of `1 / (1 + exp(-x))`?"""
+    made = set()
+    for node in trace.nodes:
+        if node.index == failure.index:
+            made.update(map(id, node.outputs))
+        elif node.name == "add" and 1 in _numbers(node) and made & set(map(id, node.inputs)):
+            made = set(map(id, node.outputs))
+        elif node.name == "div" and made & set(map(id, node.operands[1:2])):
+            return 1 in _numbers(node)
+    return False
+
+
+def _numbers(node):
+    return [value for value in node.operands if isinstance(value, (int, float))]
+
+
 def _summed(failure, trace):
     """Are exponentials added up or divided by their sum, as in a softmax?"""
     made = set()
     for node in trace.nodes:
         if node.index == failure.index or any(id(value) in made for value in node.inputs):
-            if node.index != failure.index and node.name in ("sum", "div", "logsumexp"):
+            if node.index != failure.index and node.name in (
+                "sum",
+                "cumsum",
+                "mean",
+                "div",
+                "logsumexp",
+            ):
                 return True
             if node.index == failure.index or operations.moved(node.name) or node.name == "mul":
                 made.update(id(value) for value in node.outputs)
@@ -270,11 +338,13 @@ def advice(failure, trace, operands):
         return None
     wanted = operands[1:2] if failure.name == "div" and len(operands) > 1 else operands[:1]
     for value in wanted:
-        node = trace.producer(value)
+        node, averaged = trace.producer(value), False
         for _ in range(6):
             if node is None:
                 break
             for name, text in rules:
+                if name == node.name == "exp" and averaged:
+                    text = "a logarithm of a mean of exponentials is `logsumexp` minus the logarithm of their number"
                 if name == node.name:
                     return "line %d: the operand of `%s` comes from `%s` at %s:%d in `%s`: %s" % (
                         failure.site.line,
@@ -289,9 +359,18 @@ def advice(failure, trace, operands):
                 operations.looked_through(node.name) or node.name in _THROUGH.get(failure.name, ())
             ):
                 break
+            averaged = averaged or operations.has(node.name, "averages")
             arrays = [value for value in node.inputs if trace.producer(value) is not None]
             node = trace.producer(arrays[0]) if arrays else None
-    if failure.name == "exp" and _summed(failure, trace):
+    if failure.name == "exp" and _logistic(failure, trace):
+        rules = (
+            (
+                "",
+                "`1 / (1 + exp(-x))` is `sigmoid`, which does not overflow; its logarithm is `logsigmoid`, "
+                "and a cross entropy of it takes the logits",
+            ),
+        )
+    elif failure.name == "exp" and _summed(failure, trace):
         rules = (
             ("", "subtract the maximum first, or stay in logarithms (`logsumexp`, `softmax`)"),
         )

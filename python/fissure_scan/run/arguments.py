@@ -3,8 +3,16 @@
 import copy
 
 from ..backends import library as backends
-from ..watch import whole_numbers
+from ..judge import oracles
+from ..watch import operations, whole_numbers
 from ..watch.trace import InputInfo
+
+_SPREADS = frozenset(
+    "sigma sigmas std stds stddev variance variances var scale scales temperature bandwidth lengthscale".split()
+)
+_TRANSFORMED = frozenset("log raw inv inverse rho unconstrained".split())
+# Why an array is taken for probabilities.
+NAMED = "named like a probability"
 
 
 class Arguments:
@@ -114,6 +122,9 @@ class Arguments:
                 and info.name in self.constructor.values
             ):
                 info.made_up, info.why = True, "of an object that was made up"
+                if info.kind == "entering" and _filled(_plain(info.value)):
+                    # A setting of the constructor, written into an array.
+                    info.frozen, info.why = True, "a constant of an object that was made up"
             facts = self.facts.get(info.name)
             if (
                 facts is None
@@ -176,13 +187,48 @@ class Arguments:
             info.why = "%s fail at once" % (
                 "negative values" if info.low == 0.0 else "larger values"
             )
+        elif facts is not None and facts.logits:
+            info.why = "documented as logits"
         elif name in PROBABILITIES:
-            info.low, info.high, info.why = 0.0, 1.0, "named like a probability"
+            info.low, info.high, info.why = 0.0, 1.0, NAMED
+        elif spread(name) and info.made_up:
+            info.low, info.why = 0.0, "named like a scale"
         elif _zeros_and_ones(backend.numbers(value)):
             info.low, info.high, info.why = 0.0, 1.0, "all values are 0 or 1"
         elif self.observed is not None and _distributions(backend.numbers(value)):
             info.low, info.high, info.why = 0.0, 1.0, "its rows sum to 1"
         return info
+
+
+def by_use(trace):
+    """What an argument goes into says more than its name: inputs that were taken for probabilities by their names alone are
+    none where they go into a function of logits (`softmax(y_pred)`), and targets of a cross entropy are between 0 and 1."""
+    names = dict(trace.given)
+    for node in trace.nodes:
+        first = names.get(id(node.inputs[0])) if node.inputs else None
+        if operations.moved(node.name):
+            if first is not None:
+                names.update((id(output), first) for output in node.outputs)
+            continue
+        if operations.has(node.name, "takes logits"):
+            for info in _named(trace, first):
+                if info.why == NAMED:
+                    info.low, info.high = None, None
+                    info.why = "it goes into %s" % node.name
+        if operations.has(node.name, "takes labels"):
+            for info in _named(trace, names.get(id(oracles.label_operand(node)))):
+                if info.made_up and not info.frozen:
+                    info.low, info.high, info.why = 0.0, 1.0, "it is the target of %s" % node.name
+
+
+def _named(trace, name):
+    return [info for info in trace.inputs.values() if name is not None and info.name == name]
+
+
+def spread(name):
+    """Is an array called like a standard deviation, a variance or another scale, and not like the logarithm of one?"""
+    words = set(name.lower().split("_"))
+    return bool(words & _SPREADS) and not words & _TRANSFORMED
 
 
 def _counts(backend, value):
@@ -198,6 +244,11 @@ def _symmetric(backend, value):
         and numbers.shape[-1] == numbers.shape[-2]
         and bool((abs(numbers - numbers.swapaxes(-1, -2)) <= 1e-6 * abs(numbers).max()).all())
     )
+
+
+def _filled(numbers):
+    """An array of one number, many times."""
+    return numbers.size > 1 and bool((numbers == numbers.reshape(-1)[:1]).all())
 
 
 def _zeros_and_ones(numbers):

@@ -208,7 +208,33 @@ def imported(name):
         except KeyboardInterrupt:
             raise
         except BaseException as error:
+            if not isinstance(error, ImportError) and _compiling_again():
+                return _imported_anew(name)
             return None, not_imported(error, name)
+
+
+def _compiling_again():
+    """Lets numba compile after all: some packages refuse functions that are not. False where it does already."""
+    numba = sys.modules.get("numba")
+    if numba is None or not getattr(numba.config, "DISABLE_JIT", 0):
+        return False
+    numba.config.DISABLE_JIT = 0
+    os.environ["NUMBA_DISABLE_JIT"] = "0"
+    return True
+
+
+def _imported_anew(name):
+    """As `imported`, of a package whose functions were made without being compiled."""
+    package = name.partition(".")[0]
+    for each in list(sys.modules):
+        if each == package or each.startswith(package + "."):
+            del sys.modules[each]
+    try:
+        return importlib.import_module(name), None
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return None, not_imported(error, name)
 
 
 def not_imported(error, module=None):

@@ -19,6 +19,19 @@ _SIZES = re.compile(
     r"(?:batch\w*|\w+_(?:size|dim|length|features|channels)|num_\w+|n_\w+))\)",
     re.I,
 )
+# `x: (batch, time, dim) features`: the text begins with its sizes.
+_LEADING = re.compile(
+    r"\s*[\(\[]\s*((?:[A-Za-z_]\w*|\d+)(?:\s*,\s*(?:[A-Za-z_]\w*|\d+))*\s*,?)\s*[\)\]]"
+)
+_NO_SIZES = frozenset(
+    "optional default required float int bool str string list tuple dict tensor array none true false "
+    "keyword positional callable deprecated".split()
+)
+_LOGITS = re.compile(
+    r"\blogits?\b|\bunnormali[sz]ed (?:scores?|log|predictions?|outputs?)|\braw (?:scores?|outputs?|predictions?)\b"
+    r"|\b(?:before|without|no) (?:the |a )?(?:softmax|sigmoid)\b",
+    re.I,
+)
 _INTERVAL = re.compile(
     r"(?:in|range|between|within|interval|from|values?)\s*(?:of|in|the range|is)?"
     r"\s*[:=]?\s*([\[\(\]])\s*(%s)\s*,\s*(%s)\s*([\]\)\[])" % (_NUMBER, _NUMBER),
@@ -45,6 +58,7 @@ _DISTRIBUTION = re.compile(
 # Labels of two classes, perhaps softened: never outside of 0 and 1.
 _BINARY = re.compile(
     r"\bbinary (?:\w+ )?(?:labels?|targets?|masks?|values?|ground truth)\b|\b(?:multi|one)[- ]?hot\b|\{0, ?1\}"
+    r"|\b(?:event|censoring) indicators?\b|\bindicators? of (?:an? |the )?(?:events?|censoring)\b"
     r"|\b0(?:/1\b| or 1\b| for \w[^.;]{0,40} and 1 for\b)|\bzeros? (?:and|or) ones?\b",
     re.I,
 )
@@ -76,6 +90,16 @@ _DTYPES = (
 )
 
 
+_SECTIONS = (
+    "args:",
+    "arguments:",
+    "keyword arguments:",
+    "keyword args:",
+    "parameters:",
+    "inputs:",
+    "shape:",
+)
+
 # Names of fewer letters are other things in a sentence.
 _TELLING = 3
 
@@ -96,6 +120,7 @@ class Facts:
         self.unit_length = False  # its rows are directions
         self.covariance = False  # a symmetric matrix without negative eigenvalues
         self.binary = False  # labels that are 0, 1 or between
+        self.logits = False  # no probabilities, whatever it is called
         self.distribution = False  # its rows are probabilities that sum to 1
 
     def array(self):
@@ -143,6 +168,21 @@ def mentioned(text, names):
     return found
 
 
+def inline(text, names):
+    """Parameter -> Facts of those that a line or a part of one describes, outside of any list: `query, key: (batch, time,
+    size)`."""
+    found = {}
+    for part in re.split(r"[;\n]", text or ""):
+        head, colon, said = part.partition(":")
+        described = [word.strip().strip("`*") for word in head.split(",")]
+        if colon and said.strip() and all(word in names for word in described):
+            for word in described:
+                facts = found.setdefault(word, Facts())
+                facts.text = said.strip()
+                _read(facts)
+    return found
+
+
 def _indent(line):
     return len(line) - len(line.lstrip())
 
@@ -176,10 +216,11 @@ def _numpy(lines):
 
 
 def _google(lines):
-    """`Args:` with indented entries `name (type): text`."""
+    """`Args:` with indented entries `name (type): text`, or `name {type} -- text` as editors make them."""
     entry = re.compile(r"\s*\*{0,2}(\w+)\s*(?:\(([^)]*(?:\([^)]*\)[^)]*)*)\))?\s*:\s*(.*)$")
+    braced = re.compile(r"\s*\*{0,2}(\w+)\s*\{([^}]*)\}\s*--?\s*(.*)$")
     for position, line in enumerate(lines):
-        if line.strip().lower() not in ("args:", "arguments:", "parameters:", "inputs:", "shape:"):
+        if line.strip().lower() not in _SECTIONS:
             continue
         base, level = _indent(line), None
         name, type_text, body = None, "", []
@@ -190,7 +231,9 @@ def _google(lines):
                 continue
             if level is None:
                 level = _indent(inner)
-            match = entry.match(inner) if _indent(inner) <= level else None
+            match = None
+            if _indent(inner) <= level:
+                match = braced.match(inner) or entry.match(inner)
             # PyTorch writes `- x: (N, C)` in its section about shapes.
             if match is None and inner.strip().startswith("- ") and _indent(inner) <= level:
                 match = entry.match(inner.strip()[2:])
@@ -233,7 +276,7 @@ def _read(facts):
     if match is None and facts.array():
         match = re.search(r"[\(\[]((?:\w+\s*,\s*)+\w*|\w+,)[\)\]]", text)
     if match is None:
-        match = _SIZES.search(text)
+        match = _SIZES.search(text) or _leading_sizes(facts.text)
     if match:
         facts.shape = _sizes(next(group for group in match.groups() if group is not None))
     for word, dtype in _DTYPES:
@@ -260,8 +303,21 @@ def _read(facts):
     facts.binary = _BINARY.search(text) is not None
     facts.unit_length = _UNIT_LENGTH.search(text) is not None
     facts.covariance = _COVARIANCE.search(text) is not None
+    facts.logits = (
+        _LOGITS.search(text) is not None
+        and re.search(r"\bprobabilit(?:y|ies)\b", lower) is None
+        and not facts.binary
+    )
     facts.distribution = _DISTRIBUTION.search(text) is not None and "log" not in lower
     _range(facts, text, lower)
+
+
+def _leading_sizes(text):
+    match = _LEADING.match(text)
+    if match is None or "," not in match.group(1):
+        return None
+    words = re.findall(r"[a-z_]\w*", match.group(1).lower())
+    return None if _NO_SIZES.intersection(words) else match
 
 
 def _sizes(text):

@@ -9,6 +9,7 @@ import re
 import sys
 
 from . import docstrings, signatures, specs
+from .arguments import spread
 
 _LABELS = (
     "label",
@@ -221,6 +222,8 @@ def documentation(function, owner=None):
         facts.update(docstrings.parse(inspect.getdoc(holder) if holder is not None else None))
     with contextlib.suppress(TypeError, ValueError):
         names = [it.name for it in signatures.parameters(function)]
+        for name, said in docstrings.inline(inspect.getdoc(function), names).items():
+            facts.setdefault(name, said)
         for name, said in docstrings.mentioned(inspect.getdoc(function), names).items():
             if name not in facts or not facts[name].bounded():
                 facts[name] = said
@@ -410,7 +413,9 @@ class Guesser:
                 return specs.array("labels", wanted[:1] if shape is None else wanted, chosen)
             if self.labels == "binary":
                 return specs.array("binary", wanted, chosen)
-        return specs.array("unit" if short in PROBABILITIES else "float", wanted, chosen, dtype)
+        if short in PROBABILITIES and not facts.logits:
+            return specs.array("unit", wanted, chosen, dtype)
+        return specs.array("positive" if spread(short) else "float", wanted, chosen, dtype)
 
 
 def covariance(name, facts):

@@ -12,6 +12,7 @@ import time
 import traceback
 
 from . import constants, instrument, targets
+from .arguments import is_array
 from .differentiating import Differentiation
 from ..watch import library_results, patches, users
 from ..watch.monitor import Monitor, StopRun
@@ -39,6 +40,7 @@ class Settings:
         self.honour_no_grad = False
         self.infos = {}  # inputs as the own run made them
         self.resize = None  # a Resize, or None
+        self.gets_data = False  # what a function makes beside its arguments has the size it has
         self.given = None  # place of a call -> was what it gave finite in the own run?
         self.tf1 = False  # `import tensorflow` means version 1
 
@@ -290,6 +292,12 @@ class Program:
         finally:
             sys.modules["__main__"] = before
         return main.__dict__
+
+    def gets_data(self):
+        """Is it a function that is called with arrays? Then these are its data."""
+        return self.synthesised is not None and any(
+            is_array(value) for value in self.synthesised.values.values()
+        )
 
     def resolve(self):
         """The target function, in a namespace made anew."""

@@ -78,10 +78,10 @@ def _array(spec, seed):
         top = 256 if spec.dtype == "uint8" else top
         count = int(numpy.prod(shape)) if shape else 1
         values = (numpy.arange(count) % top).reshape(shape).astype(spec.dtype or "int64")
-        return _of_library(values, spec.library, str(values.dtype))
+        return of_library(values, spec.library, str(values.dtype))
     if spec.kind == "bool":
         values = state.random_sample(shape) > 0.5
-        return _of_library(numpy.array(values), spec.library, "bool")
+        return of_library(numpy.array(values), spec.library, "bool")
     if spec.kind == "float":
         values = state.standard_normal(shape)
     elif spec.kind == "unit":
@@ -110,7 +110,7 @@ def _array(spec, seed):
             values = values @ numpy.swapaxes(values, -1, -2) + numpy.eye(shape[-1])
     if spec.kind == "float" and (low is not None or high is not None):
         values = _inside(state.random_sample(shape), low, high)
-    return _of_library(numpy.array(values), spec.library, spec.dtype)
+    return of_library(numpy.array(values), spec.library, spec.dtype)
 
 
 def without_negative_eigenvalues(values):
@@ -166,7 +166,7 @@ def _inside(draws, low, high):
     return low + (high - low) * draws
 
 
-def _of_library(values, library, dtype):
+def of_library(values, library, dtype):
     if library == "torch":
         torch = sys.modules["torch"]
         if dtype is None:

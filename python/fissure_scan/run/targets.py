@@ -58,6 +58,9 @@ class Target:
             # Modules of Flax make their weights of the first arguments.
             key = sys.modules["jax"].random.PRNGKey(0)
             return lambda *values, **named: begin(key, *values, method=self.name, **named)[0]
+        if self.name == "call" and "tensorflow" in sys.modules and hasattr(made, "built"):
+            # Layers and models of Keras make their weights where they are called.
+            return made
         return getattr(made, self.name)
 
 

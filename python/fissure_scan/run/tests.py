@@ -44,7 +44,7 @@ def become_program(plan):
     if not selected or importlib.util.find_spec("pytest") is None:
         return
     path, colons, name = selected.partition("::")
-    root = _project(path)
+    root = _project(path, plan.get("invoked"))
     shown = os.path.relpath(path, root) + colons + name
     os.makedirs(plan["output"], exist_ok=True)
     program = os.path.join(plan["output"], PROGRAM)
@@ -56,10 +56,13 @@ def become_program(plan):
     sys.path[0] = root
 
 
-def _project(path):
-    """The folder of the project that a test belongs to; else the test's own."""
+def _project(path, invoked):
+    """The folder of the project that a test belongs to; else, as pytest has it, the one that the user is in where the test is
+    below it; else the test's own."""
     own = path if os.path.isdir(path) else os.path.dirname(path)
     folder = own
+    if invoked and os.path.realpath(own).startswith(os.path.realpath(invoked) + os.sep):
+        own = os.path.realpath(invoked)
     while True:
         if any(os.path.exists(os.path.join(folder, name)) for name in _PROJECT):
             return folder

@@ -1,5 +1,6 @@
 """What the own run says about the inputs: which there are, within which ranges, and how the user corrects that."""
 
+from .arguments import by_use
 from ..search import variations
 from ..search.candidates import Variable
 from ..steer import soft_assertions
@@ -90,8 +91,19 @@ class Understanding:
                 and info.name not in ranges
             ):
                 info.frozen, info.why = True, "written down in the function"
+            if (
+                self.program.function
+                and given
+                and info.kind == "entering"
+                and not info.frozen
+                and self.program.synthesised.constructor is None
+                and info.name not in ranges
+            ):
+                # What is made of the arguments has other values with other arguments, see `calibrate`.
+                info.frozen, info.why = True, "the same for all arguments"
         if self.program.function:
             self.program.synthesised.describe(self.baseline.inputs.values())
+            by_use(self.baseline)
         for info in self.baseline.inputs.values():
             names.update(info.name.split(","))
             if (

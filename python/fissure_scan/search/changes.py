@@ -7,6 +7,8 @@ class Change:
     """A run of the program under other conditions than its own."""
 
     label = ""
+    # How likely it is in practice, see words.py.
+    likely = "likely where such sizes and settings are used"
 
     def apply(self, program):
         raise NotImplementedError
@@ -133,6 +135,7 @@ class SizeChange(Change):
 
     def apply(self, program):
         program.settings.resize = self.how
+        program.settings.gets_data = program.gets_data()
 
     def remove(self, program):
         program.settings.resize = None

@@ -6,7 +6,9 @@ notes; a parameter of a target function, an option of the command line, a batch 
 whatever the user named with `--input` can be anything that is allowed, so those are findings.
 """
 
-from . import candidates, resize, tested
+import numpy as np
+
+from . import candidates, optional, resize, tested
 from ..run import constants, signatures
 from ..report.findings import Found
 from ..watch.monitor import Policy
@@ -31,6 +33,8 @@ class Variations:
         self.exhaustive = exhaustive
 
     def run(self):
+        if self.runner.program.function:
+            self._masks()
         self._sizes()
         for scalar in self.scalars:
             make = _CHANGES[scalar.key.partition(":")[0]]
@@ -63,6 +67,20 @@ class Variations:
                     found.ratio = max(found.ratio, 1.0)
                     found.severity = "high"
 
+    def _masks(self):
+        """Masks and weights in the forms that matter, those that the call leaves out too."""
+
+        def accepted(change):
+            return not self.runner.over() and self._passes(change)
+
+        for forms in optional.changes(self.runner.program, accepted):
+            for change in forms:
+                if self.runner.over():
+                    return
+                for found in self._failures(change, {}):
+                    found.ratio = max(found.ratio, 1.0)
+                    found.severity = "high"
+
     # Numbers -----------------------------------------------------------------------------------
 
     def _number(self, scalar, change):
@@ -91,6 +109,11 @@ class Variations:
                     found.severity = "theoretical"
                     found.reason = (
                         "with %s only, a number that the script sets itself" % change.label
+                    )
+                elif abs(change.value) > abs(scalar.value) and _huge_power(found.failure):
+                    found.severity = "theoretical"
+                    found.reason = "with %s only, an exponent at which every power overflows" % (
+                        change.label
                     )
                 else:
                     found.ratio = max(found.ratio, scalar.ratio(change.value))
@@ -160,6 +183,11 @@ class Variations:
             self.collected.keep(key, found)
             yield found
 
+    def _passes(self, change):
+        """Does the program come to its end under a change, and is nothing wrong with it?"""
+        trace = self.runner.run(Policy(time_limit=self.runner.time_limit), change)
+        return trace.error is None and trace.stopped is None and not trace.failures
+
     def _try(self, change, overrides):
         runner = self.runner
         trace = runner.run(
@@ -184,6 +212,21 @@ class Variations:
             for failure in trace.failures
             if failure.after_steps == 0 or failure.oracle == "gradient_nonfinite"
         ]
+
+
+# A double of 10 to this power, or of 0.1, is as far from 1 as a float32 goes.
+_LARGE_EXPONENT = 40.0
+
+
+def _huge_power(failure):
+    """Is it a power that overflows because its exponent is huge, whatever its base is?"""
+    if failure.name != "pow" or len(failure.arguments) < 2 or failure.oracle != "nonfinite":
+        return False
+    try:
+        exponents = np.asarray(failure.arguments[1], dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return bool((np.abs(exponents) > _LARGE_EXPONENT).any())
 
 
 # By where a number stands, the beginning of its key.

@@ -97,8 +97,10 @@ class Monitor:
 
     def created(self, backend, name, arguments, keywords, value, frame, part=0, called=None):
         """A source call in the user's code made `value`; returns what the program gets."""
-        if self.settings.resize is not None and not (
-            backend.is_float(value) and backend.is_weight(value)
+        if (
+            self.settings.resize is not None
+            and not self.settings.gets_data
+            and not (backend.is_float(value) and backend.is_weight(value))
         ):
             self.active = False
             value = self.settings.resize.cut(value)
@@ -169,7 +171,7 @@ class Monitor:
         if key not in trace.inputs:
             file, line = frame.f_code.co_filename, frame.f_lineno
             low, high, why, frozen = sources.source_range(
-                name, arguments, keywords, backend.statistics(value), value
+                name, arguments, keywords, backend.statistics(value), value, frame
             )
             given = called or self.users.target_name(file, line)
             if position is not None:
@@ -275,6 +277,8 @@ class Monitor:
         self.active = False
         while self.assigned:
             backend, value, own = self.assigned.pop()
+            # What is judged after the run is judged by what the run had.
+            self.trace.exchanged[id(value)] = backend.copy(value)
             backend.assign(value, own)
 
     # Operations --------------------------------------------------------------------------------

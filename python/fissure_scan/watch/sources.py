@@ -1,7 +1,10 @@
 """Which calls create inputs, and the range that follows from the call."""
 
+import sys
+
 from . import operations, whole_numbers
 
+_START = "where a module begins at random"
 
 # A grid this fine is no accident: v * 255 is whole for every element.
 _GRID = 1e-3
@@ -60,10 +63,27 @@ def _drawn(name, low, high):
     return "%s draws from [%g, %g]" % (name, low, high)
 
 
-def source_range(name, arguments, keywords, values, value=None):
-    """(low, high, why, frozen_reason) of a source call whose own values are `values` (float64 list
+# Where a module of torch sets itself up.
+_BEGINNINGS = ("__init__", "reset_parameters", "init_weights", "_init_weights", "reset")
+
+
+def _random_start(frame):
+    """Is it a module that begins somewhere at random (the vectors of a power iteration)? That is no data."""
+    torch = sys.modules.get("torch")
+    return (
+        torch is not None
+        and frame is not None
+        and frame.f_code.co_name in _BEGINNINGS
+        and isinstance(frame.f_locals.get("self"), torch.nn.Module)
+    )
+
+
+def source_range(name, arguments, keywords, values, value=None, frame=None):
+    """(low, high, why, frozen_reason) of a source call in `frame` whose own values are `values` (float64 list
     stats: minimum, maximum, whole numbers only)."""
     minimum, maximum, whole, count = values
+    if operations.source(name) == "draw" and _random_start(frame):
+        return None, None, _START, _START
     if whole_numbers.is_whole(value):
         return whole_numbers.range_of(name, arguments, keywords, minimum, maximum)
     if is_bytes(value):

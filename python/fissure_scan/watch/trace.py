@@ -179,6 +179,7 @@ class Trace:
         self.error = None  # (class, message, file, line) of an exception
         self.exit_code = None
         self.given = {}  # place of a call -> was what a library gave there finite?
+        self.exchanged = {}  # id of an array that got its own values back after the run -> what it had in it
         self.warned = []  # what the user's own code warned of
         self.starved = False  # stopped by the clock, while other processes had the cores
         self.place = None  # (file, line, function) of the user's code when time was over

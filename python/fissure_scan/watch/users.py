@@ -32,8 +32,9 @@ class UserFiles:
         answer = self._known.get(filename)
         if answer is None:
             path = os.path.abspath(filename)
-            # Compiled extensions name their sources by relative paths that exist nowhere here.
-            answer = (
+            # Compiled extensions name their sources by relative paths that exist nowhere here, frozen modules
+            # (`<frozen runpy>`) and evaluated text by words.
+            answer = not filename.startswith("<") and (
                 path in self._files
                 or bool(self._packages)
                 and path.startswith(self._packages)

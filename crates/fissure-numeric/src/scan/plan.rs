@@ -160,6 +160,8 @@ pub(super) fn to_json(options: &ScanOptions, analysed: &Analysed) -> Value {
         "module": analysed.module,
         "function": analysed.function,
         "tests": options.target.tests(),
+        // Where pytest would be called: the root of a project that nothing else names.
+        "invoked": std::env::current_dir().ok(),
         "arguments": options.arguments,
         "root": analysed.root,
         "directory": analysed.root,

@@ -118,6 +118,7 @@ fn check_finding(
     runtime: &mut Runtime,
 ) -> bool {
     let file = finding.site.file.clone();
+    let current = std::env::current_dir().ok();
     let Some(Source { text, analysis }) = sources.of(&file) else {
         return true;
     };
@@ -148,7 +149,7 @@ fn check_finding(
                 finding.fix = Some(CheckedFix {
                     title: fix.title,
                     explanation: fix.explanation,
-                    diff: fix::diff(&shown(&analysis.file), text, &changed),
+                    diff: fix::diff(&shown(&analysis.file, current.as_deref()), text, &changed),
                     ordinary_inputs,
                 });
                 return true;
@@ -162,12 +163,42 @@ fn check_finding(
     true
 }
 
-/// The name in the diff: as the user gave it, without the folders of an absolute path.
-fn shown(file: &Path) -> PathBuf {
-    match (file.is_absolute(), file.file_name()) {
-        (true, Some(name)) => PathBuf::from(name),
-        _ => file.to_owned(),
+/// What lies in the folder that a project's own paths begin at.
+const PROJECT: [&str; 5] = [
+    ".git",
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+];
+
+/// The name in the diff: as the user gave it; of an absolute path what follows the folder that packages are
+/// installed in, else the folder that the user is in, else the root of the project.
+fn shown(file: &Path, current: Option<&Path>) -> PathBuf {
+    if !file.is_absolute() {
+        return file.to_owned();
     }
+    let within = current
+        .filter(|folder| folder.parent().is_some())
+        .and_then(|folder| file.strip_prefix(folder).ok());
+    let installed = || {
+        let folder = file.ancestors().find(|folder| {
+            folder.ends_with("site-packages") || folder.ends_with("dist-packages")
+        })?;
+        file.strip_prefix(folder).ok()
+    };
+    let project = || {
+        let root = file.ancestors().skip(1).find(|folder| {
+            folder.parent().is_some() && PROJECT.iter().any(|name| folder.join(name).exists())
+        })?;
+        file.strip_prefix(root).ok()
+    };
+    installed()
+        .or(within)
+        .or_else(project)
+        .or_else(|| file.file_name().map(Path::new))
+        .unwrap_or(file)
+        .to_owned()
 }
 
 /// Proposals for the site itself first, then for the other sites of its line, then for those of
@@ -265,4 +296,50 @@ fn precondition(event: &ScanFinding) -> String {
         "line {}: make sure before `{}` that {domain}",
         event.site.line, event.producer
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::shown;
+
+    #[test]
+    fn diffs_name_files_as_the_project_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        let file = project.join("src/package/losses.py");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+
+        let elsewhere = Some(Path::new("/elsewhere"));
+        assert_eq!(shown(&file, elsewhere), PathBuf::from("losses.py"));
+        fs::write(project.join("pyproject.toml"), "").unwrap();
+        for current in [
+            elsewhere,
+            Some(project.as_path()),
+            Some(Path::new("/")),
+            None,
+        ] {
+            assert_eq!(
+                shown(&file, current),
+                PathBuf::from("src/package/losses.py")
+            );
+        }
+        let inside = project.join("src");
+        assert_eq!(
+            shown(&file, Some(inside.as_path())),
+            PathBuf::from("package/losses.py")
+        );
+    }
+
+    #[test]
+    fn diffs_name_installed_files_as_their_package_does() {
+        let file = Path::new("/usr/lib/python3/site-packages/package/losses.py");
+        assert_eq!(shown(file, None), PathBuf::from("package/losses.py"));
+        assert_eq!(
+            shown(Path::new("losses.py"), None),
+            PathBuf::from("losses.py")
+        );
+    }
 }

@@ -56,3 +56,8 @@ fn arguments_are_what_the_program_itself_makes_and_describes() {
 fn what_training_through_a_function_does_is_seen() {
     every_sentence_holds("training_self_test.py");
 }
+
+#[test]
+fn arguments_are_what_the_function_uses_them_as() {
+    every_sentence_holds("masks_self_test.py");
+}

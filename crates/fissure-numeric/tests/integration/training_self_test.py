@@ -79,6 +79,33 @@ def conditions():
 
 
 @case(
+    "where a module begins at random is no data; its weights are, and so are data that a module is given"
+)
+def beginnings():
+    text = """\
+        import torch
+        class Power(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(torch.randn(6, 4))
+                self.register_buffer("u", self.unit(torch.randn(6)))
+            def unit(self, v):
+                return v / %s
+            def forward(self, x):
+                v = torch.mv(self.weight.t().detach(), self.u)
+                return x @ self.weight.t() / (self.u.dot(self.weight.mv(self.unit(v))) ** 2 + 1e-6)
+        torch.manual_seed(0)
+        layer = Power()
+        layer(torch.randn(5, 4)).sum().backward()
+        """
+    scan = Scan({"program.py": text % "v.norm()"})
+    found = at(scan, 8)
+    check(found and found[0]["level"] == "L3", scan)
+    scan = Scan({"program.py": text % "(v.norm() + 1e-6)"})
+    check(not at(scan, 8), scan)
+
+
+@case(
     "a label that does not occur, or a node without an edge, is tried; an order has all of its places"
 )
 def absent():
