@@ -66,7 +66,8 @@ def check(call):
     if compare.difference(result.reshape(shape), call.baseline) is not None:
         return
     whole = whole_numbers(call)
-    for name, text, function, observed, expected in variants(shape, count):
+    suspect = None if whole is None else first_wrong(call.baseline, whole)
+    for name, text, function, observed, expected in variants(shape, count, suspect):
         lines, changed = variant(call, places, text, function)
         stricter = None
         if whole is not None:
@@ -101,11 +102,22 @@ def whole_numbers(call):
     return reference
 
 
+def first_wrong(result, right):
+    """The position of the first element that is not the whole number that it should be, or None."""
+    values = compare.wide(compare.plain(result)[0])[0]
+    places = ((abs(values - right) > 0.5) & is_exact(result, right)).reshape(-1).nonzero()
+    return int(places[0]) if len(places) else None
+
+
+def is_exact(result, right):
+    """Where the right whole number is one of the numbers of the result's type."""
+    return abs(right) <= 2.0 / dtypes.INEXACT[compare.dtype_name(result)].epsilon
+
+
 def one_is_right(right, first, second):
     """The difference between two results of which only one is the right whole number, or None."""
-    exact = 2.0 / dtypes.INEXACT[compare.dtype_name(first)].epsilon
     a, b = (compare.wide(compare.plain(it)[0])[0] for it in (first, second))
-    wrong = ((a == right) != (b == right)) & (abs(right) <= exact) & (abs(a - b) > 0.5)
+    wrong = ((a == right) != (b == right)) & is_exact(first, right) & (abs(a - b) > 0.5)
     return compare.difference(first, second, 0.0, 0.5) if bool(wrong.any()) else None
 
 
@@ -120,8 +132,9 @@ def variant(call, places, text, function):
     return lines, arguments
 
 
-def variants(shape, count):
-    """(name, source, function) done to each flat tensor, then what is done to the two results."""
+def variants(shape, count, suspect=None):
+    """(name, source, function) done to each flat tensor, then what is done to the two results. The element at the
+    position `suspect` is looked at, too."""
     import torch
 
     times = -(-LONG // count) + 1
@@ -139,7 +152,10 @@ def variants(shape, count):
         ("%%s[1:].reshape(%r)" % (shape,), lambda it: it[1:].reshape(shape)),
         None,
     )
-    for position in sorted({count - 1, 0, count // 2, count // 3}, reverse=True):
+    positions = {count - 1, 0, count // 2, count // 3} | (
+        {suspect} if suspect is not None else set()
+    )
+    for position in sorted(positions, reverse=True):
         there = slice(position, position + 1)
         text = "[%d:%d]" % (position, position + 1)
         yield (
