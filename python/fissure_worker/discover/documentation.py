@@ -248,6 +248,10 @@ def relate(one, fact, form):
     other = fact["value"][len(start) :]
     names = [p["name"] for p in form["params"] + (form["call_params"] or [])]
     arrays = {"tensor", "index_tensor", "ndarray", "sparse", "any"}
+    others = [p for p in form["params"] + (form["call_params"] or []) if p["name"] == other]
+    if any("dtype" in sorts(p["types"]) for p in others):
+        # The value of that parameter is a type; it has none itself.
+        return
     if (
         other in names
         and other != one["name"]
