@@ -168,6 +168,9 @@ class Entry:
         if self.shared:
             self.say("dtype", "dtype:&%s" % self.shared[0]["params"][0])
         for dtype in kind.get("dtypes") or []:
+            if dtype == "bfloat16" and self.short == "numpy":
+                # Of the family, but NumPy has none.
+                continue
             if not self.shared:
                 self.say("dtype", dtype_name(dtype, self.short))
         shapes = kind.get("shapes") or ([kind["shape"]] if kind.get("shape") else [])

@@ -5,6 +5,9 @@ import re
 from fissure_worker.discover import phrases, shapes
 
 
+BOX = re.compile(phrases.WORDS["box"])
+
+
 def dtypes_in(match):
     found = []
     for word in re.findall(r"[A-Za-z][\w.\-]*", match.group("list")):
@@ -79,8 +82,10 @@ def quoted(match):
 
 
 def shape_in(match):
-    value = shapes.shape(match.group("box"))
-    return [] if value is None else [value]
+    more = match.groupdict().get("more") or ""
+    boxes = [match.group("box")] + [one.group(0) for one in BOX.finditer(more)]
+    values = [shapes.shape(box) for box in boxes]
+    return unique(value for value in values if value is not None)
 
 
 def product(match):

@@ -68,8 +68,9 @@ COUNT = {"dtype": ["int"], "ndim": ["0"], "range": ["[0,inf)"]}
 RULES = (
     # Types in so many words.
     ("types listed", r"must be one of the following types: (?P<list>.+)$", {"dtype": ["@dtypes"]}, 0.95),
-    ("tensor of type", r"`?tensors?`?s? (?:objects? )?of (?:type|dtype|data type) (?P<list>.+?)(?: and |,? with|,? containing|$)", {"tensor_t": ["tensor"], "dtype": ["@dtypes"]}, 0.95),
+    ("tensor of type", r"`?tensors?`?s? (?:objects? )?(?:of|with) (?:type|dtype|data type) (?P<list>.+?)(?: and |,? with|,? containing|$)", {"tensor_t": ["tensor"], "dtype": ["@dtypes"]}, 0.95),
     ("with a dtype", r"`?{tensor}`? (?:with|of) (?P<list>(?:`?{dtype}`?(?: point)?(?:,? or|,? and|,|/)* ?){{1,6}})(?:d?types?|data types?)\b", {"tensor_t": ["tensor"], "dtype": ["@dtypes"]}, 0.9),
+    ("allowed dtypes", r"\b(?:allowed|supported|valid|accepted) d?types:? (?P<list>(?:`?{dtype}`?(?:,? or|,? and|,|/)* ?){{2,12}})", {"dtype": ["@dtypes"]}, 0.9),
     ("of type", r"(?:must|should) (?:be|have) (?:an? )?(?:of )?(?:d?type|data type) (?P<list>[^;]+)$", {"dtype": ["@dtypes"]}, 0.85),
     ("must be of types", r"must be (?:of )?(?:an? )?(?P<list>(?:`?{dtype}`?(?:,| or| and|/)* ?){{1,6}})(?:d?types?|tensors?)\b", {"dtype": ["@dtypes"]}, 0.85),
     ("typed tensor", r"(?:^|\b)(?P<list>(?:`?{dtype}`?(?:,| or| and|/)? ?){{1,6}})[- ]?(?:typed? |valued )?`?{tensor}`?", {"dtype": ["@dtypes"], "tensor_t": ["tensor"]}, 0.85),
@@ -118,7 +119,7 @@ RULES = (
     ("vector", r"^{a}(?:`?{dtype}`? )*vectors?\b|\bvector of\b", {"ndim": ["1"]}, 0.8),
     ("matrix", r"^{a}(?:`?{dtype}`? |square |symmetric )*matrix\b", {"ndim": ["2"]}, 0.6),
     # Shapes.
-    ("with shape", r"(?<!\.)\b(?:shaped?|shapes|of size|with size|has size|have size|having size|size is|(?:of|with|has|have) dim(?:ension)?s?)(?: is| of| =|:|,| (?:must|should|has to|needs to|will) be)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box}(?:\s*\+\s*(?:{box}|`*\w+(?:\.shape)?`*))*)`{{0,2}}", {"shape": ["@shape"]}, 0.9),
+    ("with shape", r"(?<!\.)\b(?:shaped?|shapes|of size|with size|has size|have size|having size|size is|(?:of|with|has|have) dim(?:ension)?s?)(?: is| of| =|:|,| (?:must|should|has to|needs to|will) be)?(?: the form)?(?: is)? ?(?::math:)?`{{0,2}}(?P<box>{box}(?:\s*\+\s*(?:{box}|`*\w+(?:\.shape)?`*))*)`{{0,2}}(?P<more>(?:,? or (?:of shape )?(?::math:)?`{{0,2}}{box}`{{0,2}})*)", {"shape": ["@shape"]}, 0.9),
     ("of the form", r"\b(?:{tensor}|array|matrix|vector|list|tuple)s? (?:of|in|with) (?:the )?form(?:at)?:? (?::math:)?`{{0,2}}(?P<box>[\[(][A-Za-z_]\w*(?:\s*,\s*(?:[\w*{{}}]+|\.\.\.))+[\])])`{{0,2}}(?=$|[,.; ])", {"shape": ["@shape"]}, 0.85),
     ("tensor of a named size", r"^{a}(?:\w+ ){{0,6}}`?{tensor}`? (?:of|with) (?:size|length) `{{0,2}}(?P<n>[A-Za-z_]\w*)`{{0,2}}$(?<!size)(?<!match)", {"shape": [r"[\g<n>]"], "ndim": ["1"]}, 0.8),
     ("tuple of so many", r"\b(?P<k>double|triple|two|three|four)-?(?:{dtype}|element|valued?) (?:tuple|list|vector|tensor)\b", {"shape": ["@in_words"]}, 0.85),

@@ -255,6 +255,8 @@ def sentences_and_what_they_say():
     for text, said, unsaid in (
         # Types.
         ("A `Tensor` with floating point or complex dtype.", ("dtype", "complex"), None),
+        ("`Tensor` with type `float` or `double`.", ("dtype", "float64"), None),
+        ("Allowed dtypes: `float16`, `float32`, `complex64`.", ("dtype", "complex64"), None),
         ("A 0-D Tensor or Python value of type `y`.", ("dtype", "dtype:&y"), None),
         ("The specified output type of the operation.", ("dtype", "dtype"), None),
         ("Tuple of 3 tuples, padding pattern.", ("ndim", "2"), None),
@@ -271,6 +273,7 @@ def sentences_and_what_they_say():
         ("3-D Tensor [batch, time, depth].", ("shape", "[batch,time,depth]"), None),
         ("The input `(N, C, H, W)`.", ("shape", "[N,C,H,W]"), None),
         ("A mask that has a shape like `y`.", ("shape", "shape:&y"), None),
+        ("Tensor of shape `(*, n)` or `(*, n, k)`.", ("shape", "[...,n,k]"), None),
         ("A string `Tensor` of shape `[N, 3]`.", ("shape", "[N,3]"), None),
         ("Lengths, having size `[batch]`.", ("shape", "[batch]"), None),
         ("An array of the form [length, batch, ...].", ("shape", "[length,batch,...]"), None),

@@ -18,7 +18,7 @@ const SHARE: f64 = 0.08;
 /// Inputs that are refused in these words, at the least.
 const LEAST: usize = 4;
 /// Constraints that are tried for the same words.
-const TRIED: usize = 6;
+const TRIED: usize = 12;
 /// Words of one round.
 const MOST: usize = 4;
 /// What is left of the words where the constraint holds, at the most.
