@@ -187,7 +187,8 @@ def from_shapes(found, shapes, names, layer):
 def by_position(documented, forms, names):
     """The documented parameters under the names that the form has for them: a schema or a wrapper may call
     the one at the same place otherwise (`A` and `input`)."""
-    order = [one["name"] for one in forms[0]["params"]] if forms else []
+    params = forms[0]["params"] if forms else []
+    order = [one["name"] for one in params if not one["kind"].startswith("var_")]
     other_names = {}
     for place, name in enumerate(documented):
         own = order[place] if place < len(order) else None

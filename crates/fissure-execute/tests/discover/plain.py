@@ -255,6 +255,7 @@ def sentences_and_what_they_say():
     for text, said, unsaid in (
         # Types.
         ("A `Tensor` with floating point or complex dtype.", ("dtype", "complex"), None),
+        ("Real-valued input array.", ("dtype", "float"), None),
         ("`Tensor` with type `float` or `double`.", ("dtype", "float64"), None),
         ("Allowed dtypes: `float16`, `float32`, `complex64`.", ("dtype", "complex64"), None),
         ("A 0-D Tensor or Python value of type `y`.", ("dtype", "dtype:&y"), None),
@@ -357,6 +358,7 @@ def sentences_that_tell_of_a_case_or_of_something_else():
         ("Number of rows. Negative values are supported.", "range"),
         ("Begin of the slice, size of each step; supports negative indices.", "range"),
         ("The type of padding algorithm to use.", "dtype"),
+        ("Real-valued input array.", "ndim"),
         ("Scale, needed if the rank of at least one `y` is known.", "ndim"),
     ):
         found = facts(text, params=["y", "z"])

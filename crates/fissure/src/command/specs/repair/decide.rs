@@ -216,7 +216,10 @@ fn add_learned(
             // As in `alternatives`: another argument may have been the reason.
             let mut only = before.clone();
             set(&mut only, &gone.param, &gone.key, gone.values.clone());
-            if works(&trials.insisting(&only)) {
+            let tied = tied(&only, &gone.key, &gone.values[0]);
+            if works(&trials.insisting(&only))
+                || tied.is_some_and(|it| works(&trials.insisting(&it)))
+            {
                 give_back(file, one, &gone.values);
             } else {
                 contradictions.push(gone);

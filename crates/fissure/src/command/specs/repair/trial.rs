@@ -47,6 +47,7 @@ impl Asked<'_> {
             mode,
             mutate_ratio: 0.0,
             repair,
+            dtypes: self.pool.info().only_dtypes().map(<[_]>::to_vec),
             ..GenerateOptions::default()
         };
         Generator::new(spec, Some(&self.signature), options, self.seed).ok()
