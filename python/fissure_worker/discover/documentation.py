@@ -60,9 +60,7 @@ def apply(answer, target):
         names.add("input")
     for name, one in documented.items():
         if name in names:
-            found[name] = sentences.extract(
-                name, one.type, one.text(), names | set(other_names)
-            )
+            found[name] = sentences.extract(name, one.type, one.text(), names | set(other_names))
             for fact in found[name]:
                 for other, own in other_names.items():
                     fact["value"] = re.sub(r"&%s\b" % re.escape(other), "&" + own, fact["value"])
