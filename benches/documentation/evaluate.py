@@ -145,6 +145,10 @@ def resolve(label, key, text, row):
             numbers = re.findall(r"(?<![\w.])(\d)(?:[- ]?[dD]\b|[- ]?dimension| |$|,|\.)", text)
             numbers = numbers or re.findall(r"(?:rank|dimension)\D{0,12}(\d)", text)
             return {(">=" if label.startswith(">") else "") + one for one in numbers[:2]}
+        if label == "REXPR":
+            bound = re.search(r"(?:rank|\b[A-Za-z])`? *(>=?) *(\d)", text)
+            strict = bound and bound.group(1) == ">"
+            return {">=%d" % (int(bound.group(2)) + strict)} if bound else {label}
         if label.startswith("&") or "PARAM" in label:
             return {"ndim:&"}
         return {label}

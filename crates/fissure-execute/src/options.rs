@@ -180,6 +180,16 @@ pub struct TargetInfo {
     pub modules: Vec<ModuleRecord>,
 }
 
+impl TargetInfo {
+    /// The element types of tensors, where some that everybody uses are not among them: others cannot even be
+    /// made, whoever asks for them.
+    pub fn only_dtypes(&self) -> Option<&[Dtype]> {
+        let usual = [Dtype::Float32, Dtype::Float64, Dtype::Int32, Dtype::Int64];
+        let lacks = usual.iter().any(|dtype| !self.dtypes.contains(dtype));
+        (lacks && !self.dtypes.is_empty()).then_some(&self.dtypes)
+    }
+}
+
 /// Inputs of one API that travel together.
 #[derive(Clone, Debug)]
 pub struct Batch {

@@ -53,6 +53,10 @@ pub(crate) fn enum_value(text: &str, expected: Expected) -> Value {
         return Value::Dtype(dtype);
     }
     if !expected.only_text() {
+        let listed = text.starts_with('[') || text.starts_with('(');
+        if let Some(value) = listed.then(|| numbers(text)).flatten() {
+            return value;
+        }
         if let Some(value) = number(text) {
             return value;
         }
@@ -195,6 +199,16 @@ fn items(text: &str) -> Option<Vec<Value>> {
     Some(values)
 }
 
+/// A list or tuple of nothing but numbers.
+fn numbers(text: &str) -> Option<Value> {
+    let value = python(text)?;
+    let (Value::List(items) | Value::Tuple(items)) = &value else {
+        return None;
+    };
+    let plain = |item: &Value| matches!(item, Value::Int(_) | Value::Float(_));
+    (!items.is_empty() && items.iter().all(plain)).then_some(value)
+}
+
 fn number(text: &str) -> Option<Value> {
     if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
         return None;
@@ -332,6 +346,17 @@ mod tests {
         assert_eq!(
             default_value("(((((((((((1)))))))))))", "torch", OPEN),
             None
+        );
+    }
+
+    #[test]
+    fn lists_of_numbers_are_choices_where_numbers_are() {
+        let window = enum_value("[1, 2, 2, 1]", NUMBER);
+        assert_eq!(window, Value::List([1, 2, 2, 1].map(Value::Int).to_vec()));
+        assert_eq!(enum_value("[1, 2]", TEXT), Value::Text("[1, 2]".to_owned()));
+        assert_eq!(
+            enum_value("[a, b]", NUMBER),
+            Value::Text("[a, b]".to_owned())
         );
     }
 

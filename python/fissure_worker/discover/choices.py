@@ -7,7 +7,8 @@ import re
 
 #: Clauses that begin with a quoted word and say what it does: `'TB' creates …; 'LR' creates …`
 CLAUSE = re.compile(
-    r"(?:^|[:;.,]\s|[*\-\u2022]\s|\(|\b(?:and|or|while|[Ii]f|[Ww]hen|[Uu]se)\s)\s*`{0,2}[\"'](?P<value>[\w\-+]+)[\"']`{0,2}\s*"
+    r"(?:^|[:;.,]\s|[:;.,](?=`{0,2}['\"]\w+['\"]`{0,2}\s*:)|[*\-\u2022]\s|\(|\s(?=['\"]\w+['\"] - )|\b(?:and|or|while|[Ii]f|[Ww]hen|[Uu]se)\s)"
+    r"\s*`{0,2}[\"'](?P<value>[\w\-+]+)[\"']`{0,2}\s*"
     r"(?::|=|--?|,(?= (?:which|the|do|perform|use|then|will|it|no|only)\b)|\u2192|(?:creates?|corresponds?|means?|specif\w+|is|will|uses?|returns?|does|indicates?|for|performs?)\b)"
 )
 #: The same in code marks alone, where the verb leaves no doubt.

@@ -10,7 +10,7 @@ import re
 from fissure_worker.build import resolve
 from fissure_worker.discover import docstrings, prose, sentences
 from fissure_worker.discover.shapes import shape
-from fissure_worker.discover.symbols import symbols
+from fissure_worker.discover.symbols import equal_sizes, symbols
 from fissure_worker.discover.words import (
     NONE,
     evidence,
@@ -52,6 +52,7 @@ def apply(answer, target):
         names.update(one["name"] for one in made["params"])
         names.update(one["name"] for one in made["call_params"] or [])
     documented, shapes = read(target)
+    documented, other_names = by_position(documented, answer["forms"], names)
     found = {}
     # A method's docstring is often that of the function, whose first parameter is the object.
     itself = "self" in names and "input" not in names
@@ -59,8 +60,12 @@ def apply(answer, target):
         names.add("input")
     for name, one in documented.items():
         if name in names:
-            found[name] = sentences.extract(name, one.type, one.text(), names)
+            found[name] = sentences.extract(name, one.type, one.text(), names | set(other_names))
+            for fact in found[name]:
+                for other, own in other_names.items():
+                    fact["value"] = re.sub(r"&%s\b" % re.escape(other), "&" + own, fact["value"])
     from_shapes(found, shapes, names, answer["layer"])
+    unify(found, shapes)
     for name, facts in prose.read(general_text(target), names).items():
         told = {fact["key"] for fact in found.get(name, ())}
         found.setdefault(name, []).extend(fact for fact in facts if fact["key"] not in told)
@@ -177,6 +182,30 @@ def from_shapes(found, shapes, names, layer):
             )
 
 
+def by_position(documented, forms, names):
+    """The documented parameters under the names that the form has for them: a schema or a wrapper may call
+    the one at the same place otherwise (`A` and `input`)."""
+    params = forms[0]["params"] if forms else []
+    order = [one["name"] for one in params if not one["kind"].startswith("var_")]
+    other_names = {}
+    for place, name in enumerate(documented):
+        own = order[place] if place < len(order) else None
+        if name not in names and own is not None and own not in documented:
+            other_names[name] = own
+    renamed = {other_names.get(name, name): one for name, one in documented.items()}
+    return renamed, other_names
+
+
+def unify(found, shapes):
+    """`(N, H_in1)` where `H_in1 = in1_features`: the size has the name that other shapes have for it."""
+    boxes = [f for facts in found.values() for f in facts if f["key"] == "shape"]
+    known = set(re.findall(r"[A-Za-z]\w*", " ".join(fact["value"] for fact in boxes)))
+    for letter, name in equal_sizes(shapes):
+        if name in known and letter != name:
+            for fact in boxes:
+                fact["value"] = re.sub(r"(?<![&\w])%s\b" % re.escape(letter), name, fact["value"])
+
+
 def shape_boxes(text):
     boxes = []
     text = re.split(r"\bwhere\b", sentences.plain(text))[0]
@@ -226,6 +255,9 @@ def narrow(one, facts, form):
         # `Tensor or Number`: what is said of the number is not said of the tensor.
         arrays.pop("dtype", None)
         arrays["ndim"] = [value for value in values["ndim"] if value != "0"]
+    elif "0" in values.get("ndim", []) and "ndarray" in values.get("structure", []):
+        # `float or array_like of floats`: only the number has no dimensions.
+        arrays["ndim"] = [value for value in values["ndim"] if value != "0"]
     one["types"] = [narrowed(k, arrays if k["sort"] == "tensor" else values) for k in one["types"]]
 
 
@@ -248,6 +280,10 @@ def relate(one, fact, form):
     other = fact["value"][len(start) :]
     names = [p["name"] for p in form["params"] + (form["call_params"] or [])]
     arrays = {"tensor", "index_tensor", "ndarray", "sparse", "any"}
+    others = [p for p in form["params"] + (form["call_params"] or []) if p["name"] == other]
+    if any("dtype" in sorts(p["types"]) for p in others):
+        # The value of that parameter is a type; it has none itself.
+        return
     if (
         other in names
         and other != one["name"]

@@ -145,12 +145,21 @@ class Entry:
             self.scalar(kind, tensor)
         elif sort == "dtype":
             self.say("dtype", self.short + ".dtype" if self.short in ("tf", "torch") else "dtype")
+            for dtype in kind.get("dtypes") or []:
+                self.say("enum", dtype_name(dtype, self.short))
+            if kind.get("dtypes") and self.one["default"] == "None":
+                self.say("enum", "None")
         elif sort == "callable":
             self.say("dtype", "callable")
         elif sort == "dict":
             self.say("structure", "dict")
         elif sort in ("list", "tuple", "shape"):
             self.sequence(kind)
+        elif sort == "object":
+            for value in kind.get("values") or []:
+                items = [one.get("int") for one in value.get("list") or [] if len(one) == 1]
+                if items and None not in items:
+                    self.say("enum", repr(items))
         if kind.get("choices") and sort in ("string", "int"):
             for choice in kind["choices"]:
                 self.say("enum", str(choice))
@@ -159,6 +168,9 @@ class Entry:
         if self.shared:
             self.say("dtype", "dtype:&%s" % self.shared[0]["params"][0])
         for dtype in kind.get("dtypes") or []:
+            if dtype == "bfloat16" and self.short == "numpy":
+                # Of the family, but NumPy has none.
+                continue
             if not self.shared:
                 self.say("dtype", dtype_name(dtype, self.short))
         shapes = kind.get("shapes") or ([kind["shape"]] if kind.get("shape") else [])

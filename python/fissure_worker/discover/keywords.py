@@ -33,17 +33,39 @@ def keywords_of(target):
     if not isinstance(target, type):
         return named_in(target)[:MOST]
     found = []
+    taken, count = set(), 0
     for base in inspect.getmro(target):
         init = vars(base).get("__init__")
         if base is object or init is None:
             continue
         if base is not target:
-            own = signatures.from_python(init) or []
-            found += [by_name(one) for one in own[1:] if not one["kind"].startswith("var_")]
-        found += named_in(init)
+            own = (signatures.from_python(init) or [])[1:]
+            # What the derived class hands on itself nobody else can give.
+            own = [one for one in own[count:] if not one["kind"].startswith("var_")]
+            found += [by_name(one) for one in own if one["name"] not in taken]
+        found += [one for one in named_in(init) if one["name"] not in taken]
         if not takes_any(init):
             break
+        names, count = given_beside(init)
+        taken |= names
     return found[:MOST]
+
+
+def given_beside(function):
+    """Names, and how many arguments by position, that a function gives beside its `**kwargs`."""
+    outer, rest = source_of(function)
+    names, count = set(), 0
+    for node in ast.walk(outer) if rest is not None else ():
+        if not isinstance(node, ast.Call):
+            continue
+        if any(one.arg is None and is_name(one.value, rest) for one in node.keywords):
+            names.update(one.arg for one in node.keywords if one.arg is not None)
+            if not isinstance(node.func, ast.Attribute) or node.func.attr != "__init__":
+                continue
+            plain = [one for one in node.args if not isinstance(one, ast.Starred)]
+            # `Base.__init__(self, …)` has the object among them, `super().__init__(…)` has not.
+            count = max(count, len(plain) - isinstance(node.func.value, ast.Name))
+    return names, count
 
 
 def by_name(one):
@@ -64,28 +86,43 @@ def takes_any(function):
 
 def named_in(function):
     """Keywords that the source asks its `**kwargs` for."""
-    function = signatures.unwrapped(function)
-    if getattr(function, "__code__", None) is None:
-        return []
-    try:
-        text = textwrap.dedent(inspect.getsource(function))
-        tree = ast.parse(text) if len(text) < LONGEST else None
-    except (OSError, TypeError, SyntaxError, ValueError, RecursionError):
-        return []
-    outer = tree.body[0] if tree is not None and tree.body else None
-    rest = getattr(getattr(outer, "args", None), "kwarg", None)
+    outer, rest = source_of(function)
     if rest is None:
         return []
+    instead = {id(one) for node in ast.walk(outer) for one in otherwise(node, rest)}
     found = {}
     for node in ast.walk(outer):
-        name, default = asked(node, rest.arg)
-        if name is not None and name.isidentifier():
+        name, default = asked(node, rest)
+        if name is not None and name.isidentifier() and id(node) not in instead:
             found.setdefault(name, default)
-    told = [evidence("validation", "taken out of `**%s`" % rest.arg)]
+    told = [evidence("validation", "taken out of `**%s`" % rest)]
     return [
         parameter(name, "keyword_only", False, default, types_of(default), list(told))
         for name, default in found.items()
     ]
+
+
+def source_of(function):
+    """The syntax of a function that takes any keyword, and the name of those; (None, None)."""
+    function = signatures.unwrapped(function)
+    if getattr(function, "__code__", None) is None:
+        return None, None
+    try:
+        text = textwrap.dedent(inspect.getsource(function))
+        tree = ast.parse(text) if len(text) < LONGEST else None
+    except (OSError, TypeError, SyntaxError, ValueError, RecursionError):
+        return None, None
+    outer = tree.body[0] if tree is not None and tree.body else None
+    rest = getattr(getattr(outer, "args", None), "kwarg", None)
+    return (None, None) if rest is None else (outer, rest.arg)
+
+
+def otherwise(node, rest):
+    """What an `else` looks up: keywords that stand for another one, and are refused beside it."""
+    if not isinstance(node, ast.If):
+        return []
+    inside = [one for part in node.orelse for one in ast.walk(part)]
+    return [one for one in inside if asked(one, rest)[0] is not None]
 
 
 def asked(node, rest):

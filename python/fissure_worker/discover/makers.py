@@ -5,6 +5,9 @@ import re
 from fissure_worker.discover import phrases, shapes
 
 
+BOX = re.compile(phrases.WORDS["box"])
+
+
 def dtypes_in(match):
     found = []
     for word in re.findall(r"[A-Za-z][\w.\-]*", match.group("list")):
@@ -35,7 +38,21 @@ def scalar_or_list(match):
 
 
 def at_least(match):
-    return [">=%s" % (match.group("k") or match.group("j"))]
+    groups = match.groupdict()
+    above = groups.get("above") or groups.get("nabove")
+    if above:
+        return [">=%d" % (int(above) + 1)]
+    return [">=%s" % next(groups[one] for one in "kjnd" if groups.get(one))]
+
+
+def rows(match):
+    """`[[x1, y1, x2, y2]]`: rows of four."""
+    return ["[...,%d]" % len(re.findall(r"\w+", match.group("box")))]
+
+
+def last_sizes(match):
+    """`1 or 3`"""
+    return ["[...,%s]" % one for one in re.findall(r"\d+", match.group("numbers"))]
 
 
 def interval(match):
@@ -65,8 +82,10 @@ def quoted(match):
 
 
 def shape_in(match):
-    value = shapes.shape(match.group("box"))
-    return [] if value is None else [value]
+    more = match.groupdict().get("more") or ""
+    boxes = [match.group("box")] + [one.group(0) for one in BOX.finditer(more)]
+    values = [shapes.shape(box) for box in boxes]
+    return unique(value for value in values if value is not None)
 
 
 def product(match):
@@ -124,7 +143,7 @@ def numbers(match):
     return unique(re.findall(r"-?\d+", match.group("numbers")))
 
 
-WORDS_OF_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+WORDS_OF_NUMBERS = {"double": 2, "triple": 3, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
 def in_words(match):
@@ -135,13 +154,16 @@ def in_words(match):
 def bare_words(match):
     """`supported modes are: nearest, linear and cubic`"""
     found = re.split(r",\s*(?:or |and )?|\s+(?:or|and)\s+", match.group("words"))
-    return [] if any(word in phrases.DTYPES for word in found) else unique(found)
+    types = [word for word in found if word in phrases.DTYPES]
+    return [] if 2 * len(types) > len(found) else unique(found)
 
 
 MAKERS = {
     "in_words": in_words,
     "bare_words": bare_words,
     "product": product,
+    "rows": rows,
+    "last_sizes": last_sizes,
     "lengths": lengths,
     "lengths_of": lengths_of,
     "named_interval": named_interval,

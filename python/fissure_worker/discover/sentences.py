@@ -106,13 +106,13 @@ def extract(name, kind, text, params=(), default=None):
 
 #: What stands before the description itself: `Optional.`, `If given, `
 LEADING_CLAUSE = re.compile(
-    r"^(?:\(?optional\)?[,.:]?\s*)?(?:if (?:given|specified|provided|set|present|not none),\s*(?=(?:the|an?|number|size|length|maximum|minimum)\b))?",
+    r"^(?:\(?optional\)?[,.:]?\s*)?(?:(?:[A-Z]\w+ )?[Pp]aram(?:eter)?s?: )?(?:if (?:given|specified|provided|set|present|not none),\s*(?=(?:the|an?|number|size|length|maximum|minimum)\b))?",
     re.IGNORECASE,
 )
 
 
 def from_sentence(sentence, params, own, add):
-    shown = LEADING_CLAUSE.sub("", sentence)
+    shown = LEADING_CLAUSE.sub("", NUMBER_WORD.sub(numeral, sentence))
     for name, pattern, constraints, confidence in RULES:
         for match in list(pattern.finditer(shown))[:MOST_MATCHES]:
             groups = match.groupdict()
@@ -120,12 +120,25 @@ def from_sentence(sentence, params, own, add):
                 wanted = known_param(groups["p"], params)
                 if wanted is None or wanted == own:
                     continue
+                if name == "of that type" and wanted.lower() in phrases.DTYPES:
+                    continue
             if name in phrases.ABOUT_OTHERS and others(sentence, own):
                 continue
             if name in phrases.UNCONDITIONAL:
                 if CONDITION.match(shown) or EXAMPLE.search(shown[: match.start()]):
                     continue
             if name in phrases.OF_THE_WHOLE and OTHER_SUBJECT.match(shown):
+                continue
+            if name == "positive" and re.search(r"(?<!non-)(?<!non)negative", shown, re.IGNORECASE):
+                continue
+            before = shown[: match.start()]
+            if name.startswith("interval") and MADE_SO.search(before):
+                continue
+            if name == "with shape" and OF_ANOTHER.search(before):
+                continue
+            if name in phrases.OF_THE_WHOLE and OF_ONE_DIMENSION.search(before):
+                continue
+            if name in (">=", "> number") and OF_A_MEASURE.search(before):
                 continue
             made = {key: values_of(values, match) for key, values in constraints.items()}
             if not made.get("enum", True) or set(made.get("enum", ())) & (params - {own}):
@@ -136,6 +149,16 @@ def from_sentence(sentence, params, own, add):
             for key, values in made.items():
                 for value in values:
                     add(key, value, sentence, name, confidence)
+
+
+#: A number in words where a comparison ends.
+NUMBER_WORD = re.compile(
+    r"\b(than|than or equal to|at least|at most|equal to) (zero|one|two)\b(?= ?$| ?[,.;)]| and\b| dimension)"
+)
+
+
+def numeral(match):
+    return "%s %d" % (match.group(1), ("zero", "one", "two").index(match.group(2)))
 
 
 def refers(text, params):
@@ -151,11 +174,32 @@ def values_of(values, match):
 
 
 #: A sentence that begins so tells of one case, of an example or of the default.
-CONDITION = re.compile(r"(?:if|when|for example|e\.g\.|for instance|the default\b)", re.IGNORECASE)
+CONDITION = re.compile(
+    r"(?:if|when|setting|for example|e\.g\.|for instance|the default\b)", re.IGNORECASE
+)
+#: What is brought into an interval may have been outside.
+MADE_SO = re.compile(
+    r"\b(?:clipped|clamped|scaled|normalized|rescaled|mapped|converted)\b", re.IGNORECASE
+)
 EXAMPLE = re.compile(r"\be\.g\.|\bfor example\b|\bfor instance\b|\brandom value\b", re.IGNORECASE)
 #: A sentence that is about a measure of the value, and not about the value.
 OTHER_SUBJECT = re.compile(
-    r"(?:the |its )?(?:rank|length|size|shape|last|innermost|number of dim\w*)\b", re.IGNORECASE
+    r"(?:the |its |their )?(?:rank|length|size|shape|last|innermost|number of dim\w*)\b",
+    re.IGNORECASE,
+)
+
+
+#: What has the shape that follows is not the argument.
+OF_ANOTHER = re.compile(
+    r"\bfrom an? (?:expected )?input$|\bfrom an? (?:expected )?input (?:tensor )?$|\binto an? (?:\w+ ){1,3}$|\boutputs? $",
+    re.IGNORECASE,
+)
+OF_A_MEASURE = re.compile(
+    r"\b(?:length|size|rank|ndim|dimensions?)(?: of| is| must be)? ?`{0,2}$", re.IGNORECASE
+)
+OF_ONE_DIMENSION = re.compile(
+    r"\b(?:last|first|second|third|inner-?most|each|every) (?:\w+ )?dimensions?\b[^,;:]{0,12}$",
+    re.IGNORECASE,
 )
 
 
@@ -183,7 +227,7 @@ def from_default(value, add, found):
     """A default is a value that fits: its sort, and that it is one number."""
     value = value.strip().rstrip(".")
     sentence = "default %s" % value
-    known = {one["key"] for one in found}
+    known = {one["key"] for one in found if "&" not in one["value"]}
     literal = texts.literal(value)
     if isinstance(literal, bool):
         add("dtype", "bool", sentence, "default", 0.95)
@@ -212,6 +256,14 @@ SWITCH = re.compile(
 )
 
 
+#: That negative values mean something.
+NEGATIVE_TOO = re.compile(
+    r"\b(?:supports?|accepts?|allows?) negative\b|\b(?<!non-)negative (?:\w+ )?(?:are|is) (?:also )?(?:supported|allowed|accepted)\b"
+    r"|\bcan be negative\b",
+    re.IGNORECASE,
+)
+
+
 def without_refuted(found, default, text):
     """Ranges that the default itself, or a value that the text names, is outside of are none."""
     value = texts.literal(str(default)) if default is not None else None
@@ -224,8 +276,9 @@ def without_refuted(found, default, text):
             least = float(low.group(2))
             if value < least or (value == least and low.group(1) == "("):
                 continue
-        if low and float(low.group(2)) >= 0 and "-1" in SWITCH.findall(text):
-            continue
+        if low and float(low.group(2)) >= 0:
+            if "-1" in SWITCH.findall(text) or NEGATIVE_TOO.search(text):
+                continue
         kept.append(one)
     return kept
 
@@ -252,10 +305,11 @@ def settle(found, typed):
     keys = {one["key"] for one in facts}
     if dtypes & {"bool", "string", "dtype", "callable"} or "enum" in keys:
         # Of something that has neither a size nor a shape the sentence spoke of another thing.
+        without = ("range",) if keys & {"tensor_t", "structure"} else ("shape", "range")
         facts = [
             one
             for one in facts
-            if one["key"] not in ("shape", "range") and one["rule"] not in ("amount", "size of")
+            if one["key"] not in without and one["rule"] not in ("amount", "size of")
         ]
     if "tensor_t" in keys or ("structure", "ndarray") in best:
         facts = [one for one in facts if one["rule"] != "amount"]
@@ -264,6 +318,8 @@ def settle(found, typed):
             facts = [one for one in facts if not one["value"].startswith("shape:")]
     elif "structure" not in keys and "0" in [one["value"] for one in facts if one["key"] == "ndim"]:
         facts = [one for one in facts if one["key"] != "shape"]
+    if "structure" not in keys:
+        facts = [one for one in facts if one["rule"] != "sizes of the result"]
     containers = [one for one in facts if one["key"] in ("structure", "tensor_t")]
     for one in facts:
         if one["key"] == "dtype" and one["confidence"] < 0.75 and len(dtypes) > 1:

@@ -4,12 +4,23 @@ import re
 
 from fissure_worker import texts
 
+#: Between the parts of a shape that is put together.
+JOINED = re.compile(r"\s*\+\s*(?=[\[(]|[^\[\]()]*$|[^\[\]()]*\+\s*[\[(])")
+#: `D1...DN`, `other_dims`: any number of dimensions.
+ANY_NUMBER = re.compile(
+    r"^(?:[A-Za-z]_?\d\s*\.\.\.\s*[A-Za-z]_?\w|\*?\w+_(?:dims|dimensions)|(?:batch|spatial|inner|outer|other)_shape)$"
+)
 DIMENSION = re.compile(r"^(?:[A-Za-z_]\w*|\d+)(?:\s*[-+*/]\s*(?:[A-Za-z_]\w*|\d+))*$")
 
 
 def shape(box):
     """A shape in the grammar of constraint files from `(N, C_{in}, *)` and the like, or None."""
-    inner = box.strip()[1:-1].strip()
+    pieces = [one.strip().strip("`") for one in JOINED.split(box.strip())]
+    if len(pieces) > 1:
+        # `[batch] + spatial_shape + [channels]`
+        inner = ", ".join(one[1:-1] if one[:1] in "[(" else "..." for one in pieces)
+    else:
+        inner = box.strip()[1:-1].strip()
     if not inner:
         return None
     parts = []
@@ -18,6 +29,7 @@ def shape(box):
         # The last of a series (`... dim(n-1)`) is part of it; a length is that of a parameter.
         part = re.sub(r"^\.\.\.\s*\S+$", "...", part)
         part = re.sub(r"^len\((\w+)\)$", r"\1", part)
+        part = ANY_NUMBER.sub("...", part)
         part = re.sub(r"_\{([^{}]*)\}", lambda m: "_" + re.sub(r"\W+", "_", m.group(1)), part)
         part = part.replace("{", "").replace("}", "").replace("\\", "")
         part = re.sub(r"\s*\*\s*", "*", part)

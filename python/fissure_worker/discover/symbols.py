@@ -26,9 +26,14 @@ def symbols(documented, shapes, numbers):
         match = NAMED.search(text)
         if match:
             claims.setdefault(match.group("a") or match.group("b"), set()).add(name)
+    for letter, name in equal_sizes(shapes):
+        if name in numbers:
+            claims.setdefault(letter, set()).add(name)
+    return {letter: names.pop() for letter, names in claims.items() if len(names) == 1}
+
+
+def equal_sizes(shapes):
+    """Pairs of names that the texts of Shape sections say are equal."""
     for _, text in shapes:
         for match in EQUAL.finditer(sentences.plain(text).replace("\\", "")):
-            if match.group("name") in numbers:
-                letter = match.group("letter").replace("{", "").replace("}", "")
-                claims.setdefault(letter, set()).add(match.group("name"))
-    return {letter: names.pop() for letter, names in claims.items() if len(names) == 1}
+            yield match.group("letter").replace("{", "").replace("}", ""), match.group("name")

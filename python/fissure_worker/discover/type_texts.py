@@ -97,7 +97,7 @@ def one_type(piece, say):
     if pairs:
         say("shape", "[%s]" % pairs.group(1))
         low = "%s of %s" % (pairs.group(2), pairs.group(3)) if pairs.group(3) else pairs.group(2)
-    bare = re.sub(r"^(?:tf|torch|np|numpy|mx\.nd|mxnet|jnp|jax|nn)\.", "", low)
+    bare = re.sub(r"^(?:tf|torch|np|numpy|mx\.nd|mxnet\.ndarray|mxnet|jnp|jax|nn)\.", "", low)
     generic = re.match(r"^(list|tuple|sequence|iterable|optional|union)\[(.*)\]$", bare)
     if generic:
         if generic.group(1) in ("optional", "union"):

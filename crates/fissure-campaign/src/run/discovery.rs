@@ -115,12 +115,17 @@ impl Run<'_> {
         Some((found, signature))
     }
 
-    /// How inputs are made; what is discovered is only given tensors that the library can make.
+    /// How inputs are made; what is discovered is only given tensors that the library can make, what a file
+    /// describes where the library lacks types that everybody uses.
     pub(super) fn generate_options(&self, discovered: bool) -> GenerateOptions {
         let mut options = self.options.generate.clone();
-        let dtypes = &self.pool.info().dtypes;
-        if discovered && !dtypes.is_empty() {
-            options.dtypes.get_or_insert_with(|| dtypes.clone());
+        let info = self.pool.info();
+        let dtypes = match discovered {
+            true => Some(info.dtypes.as_slice()).filter(|dtypes| !dtypes.is_empty()),
+            false => info.only_dtypes(),
+        };
+        if let Some(dtypes) = dtypes {
+            options.dtypes.get_or_insert_with(|| dtypes.to_vec());
         }
         options
     }

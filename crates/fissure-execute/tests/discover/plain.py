@@ -121,6 +121,17 @@ PACKAGE = {
         class Based(Plain):
             def __init__(self, name: str, **kwargs):
                 Plain.__init__(self, **kwargs)
+
+        class Sized(Based):
+            def __init__(self, **kwargs):
+                super().__init__("fixed", units=3, **kwargs)
+
+        def either(x, **rest):
+            if "width" in rest:
+                width = rest.pop("width")
+            else:
+                width = rest.pop("old_width", None)
+            return x, width
     ''',
 }
 
@@ -165,6 +176,11 @@ def keywords_outside_the_signature_are_found():
     (form,) = discover.describe("own.ops.hands_on")["forms"]
     assert [one["name"] for one in form["params"]] == ["x", "rest"], form
     assert sorts("own.ops.Based", "units") == ["int"]
+    (form,) = discover.describe("own.ops.Sized")["forms"]
+    assert not {"units", "name"} & {one["name"] for one in form["params"]}, form
+    (form,) = discover.describe("own.ops.either")["forms"]
+    names = [one["name"] for one in form["params"]]
+    assert "width" in names and "old_width" not in names, names
 
 
 def docstrings_of_each_style_are_read():
@@ -226,6 +242,10 @@ def shapes_are_read():
     assert shape("(*, H_{out})") == "[...,H_out]"
     assert shape("(N, d_1, d_2, ..., d_K)") == "[N,...]"
     assert shape("[batch, 4]") == "[batch,4]"
+    assert shape("[batch] + spatial_shape + [channels]") == "[batch,...,channels]"
+    assert shape("[D1...DN, chars]") == "[...,chars]"
+    assert shape("[length, batch, other_feature_dims]") == "[length,batch,...]"
+    assert shape("[batch, height, dims]") == "[batch,height,dims]"
     assert shape("(optional)") is None
     assert shape("(the height and the width of it, more)") is None
 
@@ -233,6 +253,14 @@ def shapes_are_read():
 def sentences_and_what_they_say():
     """Sentences of every sort, each with what it says and, where told, with what it does not say."""
     for text, said, unsaid in (
+        # Types.
+        ("A `Tensor` with floating point or complex dtype.", ("dtype", "complex"), None),
+        ("Real-valued input array.", ("dtype", "float"), None),
+        ("`Tensor` with type `float` or `double`.", ("dtype", "float64"), None),
+        ("Allowed dtypes: `float16`, `float32`, `complex64`.", ("dtype", "complex64"), None),
+        ("A 0-D Tensor or Python value of type `y`.", ("dtype", "dtype:&y"), None),
+        ("The specified output type of the operation.", ("dtype", "dtype"), None),
+        ("Tuple of 3 tuples, padding pattern.", ("ndim", "2"), None),
         # Shapes.
         ("A `batch_size` x `classes` tensor.", ("shape", "[batch_size,classes]"), None),
         ("Must be `half` or `double`, with shape `[..., M, M]`.", ("shape", "[...,M,M]"), "string"),
@@ -246,7 +274,31 @@ def sentences_and_what_they_say():
         ("3-D Tensor [batch, time, depth].", ("shape", "[batch,time,depth]"), None),
         ("The input `(N, C, H, W)`.", ("shape", "[N,C,H,W]"), None),
         ("A mask that has a shape like `y`.", ("shape", "shape:&y"), None),
+        ("Tensor of shape `(*, n)` or `(*, n, k)`.", ("shape", "[...,n,k]"), None),
+        ("A string `Tensor` of shape `[N, 3]`.", ("shape", "[N,3]"), None),
+        ("Lengths, having size `[batch]`.", ("shape", "[batch]"), None),
+        ("An array of the form [length, batch, ...].", ("shape", "[length,batch,...]"), None),
+        ("A Tensor of size rows.", ("shape", "[rows]"), None),
+        ("A single integer or double-integer tuple.", ("shape", "[2]"), None),
+        ("Size of the last dimension must be 1 or 3.", ("shape", "[...,3]"), "3"),
+        ("An array whose last dimension has length k.", ("shape", "[...,k]"), "[k]"),
+        ("A vector of length 'channel', which is added.", ("shape", "[channel]"), None),
+        ("Boxes, a 2D array of [[index, x1, y1, x2, y2]].", ("shape", "[...,5]"), None),
+        (
+            "`Tensor` of shape `[batch] + y + [k]` if it fits.",
+            ("shape", "[batch,...,k]"),
+            "[batch]",
+        ),
+        ("A list of `ints` that has length `>= 4`.", ("shape", "[>=4]"), "[4,inf)"),
+        # Ranks.
+        ("A tensor of rank `R > 0`.", ("ndim", ">=1"), None),
+        ("An n-dimensional tensor, where n >= 2.", ("ndim", ">=2"), None),
+        ("Must be at least 2-dimensional.", ("ndim", ">=2"), "[2,inf)"),
         # Ranges.
+        ("Values must be greater than or equal to zero.", ("range", "[0,inf)"), None),
+        ("An int > 1. The number of buckets.", ("range", "(1,inf)"), "[0,inf)"),
+        ("Augmentation Param: Number of samplers.", ("range", "[0,inf)"), None),
+        ("Only factors that are no less than 0.25 are supported.", ("range", "[0.25,inf)"), "25"),
         ("Must satisfy `0 <= x < 1`.", ("range", "[0,1)"), None),
         ("Level of detail, from 1 to 31.", ("range", "[1,31]"), None),
         ("Must be greater than zero.", ("range", "(0,inf)"), None),
@@ -268,6 +320,12 @@ def sentences_and_what_they_say():
         ("Method to use, 'a' (the default), 'b' or 'c'.", ("enum", "c"), None),
         ("Must be 1 or 2.", ("enum", "2"), None),
         ("Only 'a' is supported.", ("enum", "a"), None),
+        ("Implementation mode, either 1 or 2.", ("enum", "2"), None),
+        ("Options (any one of default, short, full)", ("enum", "short"), None),
+        ("The type. Currently support 'int_a', 'b' and 'auto'.", ("enum", "auto"), None),
+        ("One of: `'strict'`: raises.`'ignore'`: skips.", ("enum", "ignore"), None),
+        ("'fast' - will be quick 'slow' - will be exact", ("enum", "slow"), None),
+        ('An optional `string` from `"NWC", "NCW"`.', ("enum", "NCW"), None),
         ("Supported modes: nearest, linear, cubic.", ("enum", "linear"), None),
         ("If 'fast', do this. If 'slow', do that.", ("enum", "slow"), None),
     ):
@@ -290,6 +348,18 @@ def sentences_that_tell_of_a_case_or_of_something_else():
         ("A bool. Only one of 'ragged' and 'sparse' can be used.", "enum"),
         ("Device to use, 'cpu', 'cuda', etc.", "enum"),
         ("Add a random value in `[-x, x]` to the image.", "range"),
+        ("C from an expected input of size (N, C, L).", "shape"),
+        ("Reduces into a scalar array with shape (1,).", "shape"),
+        ("Broadcast to fit `y.shape[axis]`.", "shape"),
+        ("If x has length d, d copies are made.", "shape"),
+        ("Value +1 (positive), -1 (negative), 0 (ignore).", "range"),
+        ("Data is clipped to the range [0, 1].", "range"),
+        ("Setting it to a positive number makes a copy.", "range"),
+        ("Number of rows. Negative values are supported.", "range"),
+        ("Begin of the slice, size of each step; supports negative indices.", "range"),
+        ("The type of padding algorithm to use.", "dtype"),
+        ("Real-valued input array.", "ndim"),
+        ("Scale, needed if the rank of at least one `y` is known.", "ndim"),
     ):
         found = facts(text, params=["y", "z"])
         assert unsaid not in {key for key, _ in found}, (text, found)

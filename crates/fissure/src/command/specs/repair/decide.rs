@@ -206,20 +206,47 @@ fn add_learned(
     decision: &mut Decision,
 ) {
     let before = file.clone();
-    let learned = learn(file, trials);
+    let mut learned = learn(file, trials);
     if learned.is_empty() {
         return;
+    }
+    let mut contradictions = Vec::new();
+    for one in &mut learned {
+        for gone in refuted(&before, one) {
+            // As in `alternatives`: another argument may have been the reason.
+            let mut only = before.clone();
+            set(&mut only, &gone.param, &gone.key, gone.values.clone());
+            let tied = tied(&only, &gone.key, &gone.values[0]);
+            if works(&trials.insisting(&only))
+                || tied.is_some_and(|it| works(&trials.insisting(&it)))
+            {
+                give_back(file, one, &gone.values);
+            } else {
+                contradictions.push(gone);
+            }
+        }
     }
     match trials.conforming(file) {
         Some(now) if now.rate() + LUCK >= decision.after => {
             decision.after = now.rate();
-            for one in &learned {
-                decision.contradictions.extend(refuted(&before, one));
-            }
+            decision.contradictions.extend(contradictions);
             decision.learned = learned;
         }
         _ => *file = before,
     }
+}
+
+/// Alternatives that are accepted after all stay in the list.
+fn give_back(file: &mut ExtractedFile, learned: &mut Learned, values: &[String]) {
+    learned.values.extend_from_slice(values);
+    if let Some(param) = file.constraints.get_mut(&learned.param) {
+        let list = param.lists.entry(learned.key.clone()).or_default();
+        list.extend_from_slice(values);
+    }
+}
+
+fn works(trial: &Option<Trial>) -> bool {
+    trial.as_ref().is_some_and(|it| it.accepted > 0)
 }
 
 /// Alternatives that the file listed and that what was learned leaves out.
@@ -273,7 +300,6 @@ fn alternatives(
         set(&mut only, param, key, vec![value.clone()]);
         tried.push((value, trials.conforming(&only)));
     }
-    let works = |trial: &Option<Trial>| trial.as_ref().is_some_and(|it| it.accepted > 0);
     if !tried.iter().any(|(_, trial)| works(trial)) {
         return tried.len();
     }

@@ -4,9 +4,13 @@
 //! Candidates are constraints in the notation of the file (`candidates.rs`). One is believed where the
 //! inputs that break it are all refused, and are too many to have been refused by chance; of several
 //! that explain a refusal the weakest is taken, then the trials go on with the narrower file. So each
-//! added line has its counterexamples, and none is a guess from names.
+//! added line has its counterexamples, and none is a guess from names. A library checks one thing after
+//! another: where too little is accepted to learn from, the words of one refusal are explained alone
+//! (`words.rs`).
 
 mod candidates;
+mod links;
+mod words;
 
 use fissure_model::ConcreteInput;
 use fissure_spec::ExtractedFile;
@@ -33,6 +37,8 @@ pub(super) struct Seen {
     pub input: ConcreteInput,
     /// `None`: accepted. Otherwise the call with the words of the refusal.
     pub refused: Option<String>,
+    /// The words alone, without the values in them.
+    pub words: Option<String>,
 }
 
 /// What learning asks: inputs of a file with their outcomes, and whether an input keeps one.
@@ -49,6 +55,8 @@ pub(super) struct Learned {
     pub param: String,
     pub key: String,
     pub values: Vec<String>,
+    /// Shapes of other parameters that say what its sizes have to do with theirs.
+    pub also: Vec<(String, String)>,
     /// What the library did, with a call.
     pub evidence: String,
 }
@@ -58,9 +66,10 @@ pub(super) fn learn(file: &mut ExtractedFile, library: &mut impl Observes) -> Ve
     let mut learned: Vec<Learned> = Vec::new();
     let mut seen = library.observe(file, true);
     let mut asked = 0;
+    let mut unexplained = Vec::new();
     for _ in 0..MOST {
         let accepted = seen.iter().filter(|one| one.refused.is_none()).count();
-        if accepted == 0 || accepted as f64 >= ENOUGH * seen.len() as f64 {
+        if accepted as f64 >= ENOUGH * seen.len() as f64 {
             break;
         }
         // What was refused each time, but not often enough, is asked about again.
@@ -74,7 +83,10 @@ pub(super) fn learn(file: &mut ExtractedFile, library: &mut impl Observes) -> Ve
             seen.extend(library.observe(&only, false));
         }
         seen = keeping(file, seen, library);
-        let Some(found) = best(file, &seen, library, &learned) else {
+        let by_outcome = best(file, &seen, library, &learned);
+        let Some(found) =
+            by_outcome.or_else(|| words::best(file, &seen, library, &learned, &mut unexplained))
+        else {
             break;
         };
         add(file, &found);
@@ -161,6 +173,7 @@ fn believed(
         param: candidate.param.clone(),
         key: candidate.key.to_owned(),
         values: candidate.values.clone(),
+        also: candidate.also.clone(),
         evidence,
     };
     Some((outside, found))
@@ -171,24 +184,34 @@ fn set(file: &mut ExtractedFile, candidate: &Candidate) {
         let values = candidate.values.clone();
         param.lists.insert(candidate.key.to_owned(), values);
     }
+    for (name, shape) in &candidate.also {
+        if let Some(param) = file.constraints.get_mut(name) {
+            param
+                .lists
+                .insert("shape".to_owned(), vec![shape.to_owned()]);
+        }
+    }
 }
 
 /// Writes a learned constraint into the file, with its evidence.
 fn add(file: &mut ExtractedFile, learned: &Learned) {
-    let Some(param) = file.constraints.get_mut(&learned.param) else {
-        return;
-    };
-    param
-        .lists
-        .insert(learned.key.clone(), learned.values.clone());
-    let start = format!("added {} ", learned.key);
-    param.evidence.retain(|line| !line.starts_with(&start));
-    // Not `KEY VALUE`: see `note` in `decide.rs`.
-    param.evidence.push(format!(
-        "{start}{} | 1.00 | behaviour: {}",
-        learned.values.join(", "),
-        learned.evidence
-    ));
+    let also = learned.also.iter();
+    let others = also.map(|(name, shape)| (name, "shape", vec![shape.clone()]));
+    let own = (&learned.param, learned.key.as_str(), learned.values.clone());
+    for (name, key, values) in std::iter::once(own).chain(others) {
+        let Some(param) = file.constraints.get_mut(name) else {
+            continue;
+        };
+        let start = format!("added {key} ");
+        param.evidence.retain(|line| !line.starts_with(&start));
+        // Not `KEY VALUE`: see `note` in `decide.rs`.
+        param.evidence.push(format!(
+            "{start}{} | 1.00 | behaviour: {}",
+            values.join(", "),
+            learned.evidence
+        ));
+        param.lists.insert(key.to_owned(), values);
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ impl Asked<'_> {
             mode,
             mutate_ratio: 0.0,
             repair,
+            dtypes: self.pool.info().only_dtypes().map(<[_]>::to_vec),
             ..GenerateOptions::default()
         };
         Generator::new(spec, Some(&self.signature), options, self.seed).ok()
@@ -230,10 +231,14 @@ impl Observes for Asked<'_> {
         let each = all.into_iter().filter_map(|(input, execution)| {
             let refused = match &execution.outcome {
                 Outcome::Accepted { .. } => None,
-                Outcome::Rejected(exception) => Some(refusal(&spec.api, &input, exception)),
+                Outcome::Rejected(exception) => Some(exception),
                 _ => return None,
             };
-            Some(Seen { input, refused })
+            Some(Seen {
+                refused: refused.map(|exception| refusal(&spec.api, &input, exception)),
+                words: refused.map(words),
+                input,
+            })
         });
         each.collect()
     }
@@ -254,6 +259,12 @@ fn refusal(api: &Api, input: &ConcreteInput, exception: &Exception) -> String {
     let said = exception.message.lines().next().unwrap_or_default();
     let call = call_text(api, input);
     format!("{call}: {}: {}", exception.class, cut(said))
+}
+
+/// What the refusals of one check have in common.
+fn words(exception: &Exception) -> String {
+    let said = exception.message.lines().next().unwrap_or_default();
+    fissure_triage::mask(&format!("{}: {said}", exception.class))
 }
 
 fn count(trial: &mut Trial, api: &Api, input: &ConcreteInput, execution: &Execution) {

@@ -144,3 +144,25 @@ fn what_is_broken_and_accepted_is_marked_and_told_as_a_bug_where_it_is_no_plain_
         file.constraints["x"].evidence
     );
 }
+
+#[test]
+fn alternatives_that_are_accepted_after_all_are_given_back() {
+    let before = file(&[("enum", &["nearest", "bilinear", "nonsense"])]);
+    let mut after = file(&[("enum", &["nearest"])]);
+    let mut learned = Learned {
+        param: "x".into(),
+        key: "enum".into(),
+        values: vec!["nearest".into()],
+        also: Vec::new(),
+        evidence: "0 of 9 accepted".into(),
+    };
+    let gone = refuted(&before, &learned);
+    let values: Vec<_> = gone.iter().map(|it| it.values[0].as_str()).collect();
+    assert_eq!(values, ["bilinear", "nonsense"]);
+    give_back(&mut after, &mut learned, &gone[0].values);
+    assert_eq!(
+        after.constraints["x"].lists["enum"],
+        ["nearest", "bilinear"]
+    );
+    assert_eq!(learned.values, ["nearest", "bilinear"]);
+}

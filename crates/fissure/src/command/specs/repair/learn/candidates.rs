@@ -23,6 +23,8 @@ pub(super) struct Candidate {
     pub param: String,
     pub key: &'static str,
     pub values: Vec<String>,
+    /// Shapes of other parameters that belong to it.
+    pub also: Vec<(String, String)>,
     /// Accepted inputs count only where they give the parameter.
     pub given: bool,
 }
@@ -57,7 +59,7 @@ pub(super) fn candidates(
 }
 
 /// The parameters in the order of the file.
-fn order(file: &ExtractedFile) -> Vec<String> {
+pub(super) fn order(file: &ExtractedFile) -> Vec<String> {
     let keys = ["required", "optional", "keyword_only", "layer"];
     let listed = keys
         .iter()
@@ -109,13 +111,19 @@ pub(super) fn value_of<'a>(name: &str, one: &'a Seen) -> Option<&'a Value> {
         .map(|argument| &argument.value)
 }
 
-fn tensor(value: &Value) -> Option<&TensorValue> {
+pub(super) fn tensor(value: &Value) -> Option<&TensorValue> {
     match value {
         Value::Tensor(tensor) | Value::NdArray(tensor) | Value::SparseTensor(tensor) => {
             Some(tensor)
         }
         _ => None,
     }
+}
+
+/// Is it a tensor for the file, or at least not one number? A number may be given as a tensor, too.
+pub(super) fn is_array(file: &ExtractedFile, name: &str) -> bool {
+    let lists = &file.constraints[name].lists;
+    lists.contains_key("tensor_t") || lists.get("ndim").is_none_or(|ranks| *ranks != ["0"])
 }
 
 /// The numbers of a number or of a list of numbers.
@@ -157,6 +165,7 @@ impl About<'_> {
             param: self.name.to_owned(),
             key,
             values,
+            also: Vec::new(),
             given: true,
         }
     }
@@ -216,7 +225,7 @@ impl About<'_> {
 
     /// Shapes, ranks and types that agree with those of another tensor.
     fn relations(&self, seen: &[Seen], values: &Values<'_>, families: &mut Vec<Vec<Candidate>>) {
-        if !values.any(|value| tensor(value).is_some()) {
+        if !is_array(self.file, self.name) || !values.any(|value| tensor(value).is_some()) {
             return;
         }
         let symbol = format!("n_{}", self.name.trim_start_matches('*'));
@@ -226,7 +235,8 @@ impl About<'_> {
         }
         for other in self.earlier {
             let both = Values::of(other, seen);
-            if other.starts_with('*') || !both.any(|value| tensor(value).is_some()) {
+            let array = is_array(self.file, other) && both.any(|value| tensor(value).is_some());
+            if other.starts_with('*') || !array {
                 continue;
             }
             if !self.list("dtype").iter().any(|it| it.contains('&')) {
@@ -375,6 +385,7 @@ pub(super) fn doubts(file: &ExtractedFile, seen: &[Seen]) -> Vec<Candidate> {
                 param: name.clone(),
                 key,
                 values: vec![value],
+                also: Vec::new(),
                 given: true,
             });
         };
