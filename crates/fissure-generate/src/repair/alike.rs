@@ -52,10 +52,10 @@ pub(crate) fn retyped(
 ) -> ConcreteInput {
     fn retype(value: &mut Value, dtype: Dtype, changes: fn(Dtype) -> bool) {
         match value {
-            Value::Tensor(tensor) | Value::NdArray(tensor) => {
-                if tensor.dtype != dtype && changes(tensor.dtype) {
-                    *tensor = reshaped(tensor, dtype, tensor.shape.clone());
-                }
+            Value::Tensor(tensor) | Value::NdArray(tensor)
+                if tensor.dtype != dtype && changes(tensor.dtype) =>
+            {
+                *tensor = reshaped(tensor, dtype, tensor.shape.clone());
             }
             Value::List(items) | Value::Tuple(items) => {
                 items
