@@ -293,8 +293,6 @@ def samples(arguments):
                 "samples." + name,
                 "--pythonpath",
                 HERE,
-                "--library",
-                "torch",
                 "--coverage",
             ]
             command += ["--timeout", "3000", "--workers", "1", *words]
