@@ -19,6 +19,11 @@ impl Lane {
         self.max_time = self.max_time.map(|time| time.mul_f64(weight));
     }
 
+    /// Leaves the rest of its time to what comes after it.
+    pub(crate) fn take_part_of_time(&mut self, part: f64) {
+        self.max_time = self.max_time.map(|time| time.mul_f64(part));
+    }
+
     pub(super) fn turn_is_over(&mut self) -> bool {
         let elapsed = self.clock.elapsed();
         let turn = self.turn.as_mut();

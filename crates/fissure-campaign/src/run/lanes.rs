@@ -8,6 +8,7 @@ use fissure_execute::Pool;
 use fissure_generate::Generator;
 use fissure_model::{Api, ConcreteInput};
 
+use super::pace;
 use super::scout::{self, Answers, Question};
 use super::{CampaignError, Run, Source};
 use crate::guide::Guide;
@@ -293,6 +294,12 @@ impl Run<'_> {
                     if let Some(guide) = self.guide(&lane.api)? {
                         lane.follow(guide);
                     }
+                    let lanes = most(self.options, self.pool);
+                    lane.take_part_of_time(pace::part_of_each(
+                        self.options,
+                        self.apis.len(),
+                        lanes,
+                    ));
                     if !self.is_counted() {
                         let limit = self.pool.timeout();
                         let first = match self.takes_turns {

@@ -13,9 +13,23 @@ pub(super) fn limit(options: &RunOptions, apis: usize, lanes: usize) -> Option<D
         let weights: f64 = ApiIndex::first(apis)
             .map(|at| options.division.weight(at))
             .sum();
-        Some(options.max_time?.mul_f64((weights / together).max(1.0)))
+        // An API that begins when others have ended still has its time.
+        Some(
+            options
+                .max_time?
+                .mul_f64((weights / together).ceil().max(1.0)),
+        )
     };
     options.total_time.or_else(per_api)
+}
+
+/// What an API may use of the time per API. Where later ones wait for it, triage's part of the time is taken from each,
+/// not from those that come last.
+pub(super) fn part_of_each(options: &RunOptions, apis: usize, lanes: usize) -> f64 {
+    match options.total_time {
+        None if apis > lanes => FUZZING,
+        _ => 1.0,
+    }
 }
 
 /// What is kept for writing down what was found when the time is up.
@@ -123,6 +137,29 @@ mod tests {
             pace.fuzzing_ends(120 * SECOND, 3, 0, 6, 3),
             113 * SECOND - PLAIN - 2 * each
         );
+    }
+
+    #[test]
+    fn the_last_of_many_apis_has_as_much_time_as_the_first() {
+        let options = RunOptions {
+            max_time: Some(40 * SECOND),
+            ..RunOptions::new(0, 1)
+        };
+        for (apis, lanes) in [(1, 2), (2, 2), (3, 2), (20, 3)] {
+            let limit = limit(&options, apis, lanes).unwrap();
+            let each = 40 * SECOND.mul_f64(part_of_each(&options, apis, lanes));
+            let rounds = apis.div_ceil(lanes) as u32;
+            assert_eq!(limit, 40 * SECOND * rounds, "{apis}");
+            // However much there is to triage.
+            let ends = Pace::new().fuzzing_ends(limit, 1000, 0, 0, 1);
+            assert!(rounds == 1 || each * rounds <= ends, "{apis}");
+        }
+        let whole = RunOptions {
+            total_time: Some(60 * SECOND),
+            ..options
+        };
+        assert_eq!(limit(&whole, 20, 3), whole.total_time);
+        assert_eq!(part_of_each(&whole, 20, 3), 1.0);
     }
 
     #[test]
