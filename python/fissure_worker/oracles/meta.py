@@ -15,7 +15,8 @@ shape there becomes a wrong result or a crash later, far from the call.
 # When it stays silent
 
 When the result's shape depends on the data (`nonzero`, `unique`, boolean masks), when the library
-says that it has no such variant or needs the data, and for results that are not tensors. Strides
+says that it has no such variant or needs the data, when the function asks for the address of the
+data (to hand it to native code of its own), and for results that are not tensors. Strides
 are compared for fake tensors only, whose purpose they are, and not for empty results or dimensions
 of size one.
 
@@ -33,6 +34,8 @@ observed  shape (3, 1)
 expected  shape (3,)
 ```
 """
+
+import contextlib
 
 from fissure_worker.oracles import compare
 from fissure_worker.oracles.call import Report
@@ -114,6 +117,28 @@ def moved(arguments, places, change):
     return arguments
 
 
+@contextlib.contextmanager
+def without_addresses(torch):
+    """The address of data that is not there is an error, not 0: native code that got it would die of it."""
+    asked = torch.Tensor.data_ptr
+
+    def data_ptr(tensor):
+        address = asked(tensor)
+        if not address and tensor.numel():
+            raise NotImplementedError("there is no data and no address of it")
+        return address
+
+    own = "data_ptr" in torch.Tensor.__dict__
+    torch.Tensor.data_ptr = data_ptr
+    try:
+        yield
+    finally:
+        if own:
+            torch.Tensor.data_ptr = asked
+        else:
+            del torch.Tensor.data_ptr
+
+
 #: The start of a check source: the real result, then the arguments without data.
 REAL = ["{build}", "expected = {call}", "{build}"]
 
@@ -132,10 +157,11 @@ def on_device(call):
     arguments = moved(arguments, places, lambda tensor: tensor.to("meta"))
 
     def run():
-        if not call.is_layer:
-            return call.run(arguments, seed=False)
-        with call.library.device("meta"):
-            return call.run(arguments, seed=False)
+        with without_addresses(call.library):
+            if not call.is_layer:
+                return call.run(arguments, seed=False)
+            with call.library.device("meta"):
+                return call.run(arguments, seed=False)
 
     yield from compared(call, "meta", lines, "    " if within else "", run, strides=False)
 
@@ -161,7 +187,7 @@ def as_fake(call):
         return
 
     def run():
-        with mode:
+        with mode, without_addresses(call.library):
             return call.run(arguments, seed=False)
 
     yield from compared(call, "fake tensors", lines, "    ", run, strides=True)

@@ -58,6 +58,7 @@ CASES = [
     ("meta", "torch.unique", [X], "the data decide the shape"),
     ("meta", "torch.masked_select", [X, X > 0], "the data decide the shape"),
     ("meta", "torch.zeros", [[3]], "no tensor among the arguments"),
+    ("meta", "right.reads_its_address", [X], "native code would read address 0"),
     ("gradient", "torch.relu", [torch.zeros(3)], "not differentiable at 0"),
     ("gradient", "torch.abs", [torch.zeros(3)], "not differentiable at 0"),
     ("gradient", "torch.amax", [TIES, 1], "ties"),
