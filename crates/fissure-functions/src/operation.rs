@@ -63,6 +63,9 @@ pub enum Role {
     /// Not negative where its operands are not.
     #[serde(rename = "keeps sign")]
     KeepsSign,
+    /// Adds elements of its operand together, whatever it does to them before or after.
+    #[serde(rename = "adds up")]
+    AddsUp,
     /// True where the first operand is above the second.
     Above,
     /// True where the first operand is below the second.
@@ -70,7 +73,7 @@ pub enum Role {
 }
 
 impl Role {
-    pub const ALL: [Role; 25] = [
+    pub const ALL: [Role; 26] = [
         Role::Reshapes,
         Role::Moves,
         Role::Averages,
@@ -94,6 +97,7 @@ impl Role {
         Role::InNumpy,
         Role::WideOnGpu,
         Role::KeepsSign,
+        Role::AddsUp,
         Role::Above,
         Role::Below,
     ];
@@ -256,7 +260,7 @@ mod tests {
     use crate::functions;
 
     /// One operation that has the property, and one that looks like it and has not.
-    const EXAMPLES: [(Role, &str, &str); 25] = [
+    const EXAMPLES: [(Role, &str, &str); 26] = [
         (Role::Reshapes, "unsqueeze", "gather"),
         (Role::Moves, "gather", "scatter"),
         (Role::Averages, "mean", "sum"),
@@ -280,6 +284,7 @@ mod tests {
         (Role::InNumpy, "log", "logit"),
         (Role::WideOnGpu, "exp", "exp2"),
         (Role::KeepsSign, "add", "sub"),
+        (Role::AddsUp, "cumsum", "cumprod"),
         (Role::Above, "gt", "max"),
         (Role::Below, "lt", "min"),
     ];

@@ -313,13 +313,8 @@ def _summed(failure, trace):
     made = set()
     for node in trace.nodes:
         if node.index == failure.index or any(id(value) in made for value in node.inputs):
-            if node.index != failure.index and node.name in (
-                "sum",
-                "cumsum",
-                "mean",
-                "div",
-                "logsumexp",
-            ):
+            adds = operations.has(node.name, "adds up") or node.name == "div"
+            if node.index != failure.index and adds:
                 return True
             if node.index == failure.index or operations.moved(node.name) or node.name == "mul":
                 made.update(id(value) for value in node.outputs)
