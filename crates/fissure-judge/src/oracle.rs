@@ -113,7 +113,7 @@ pub fn oracles() -> &'static [OracleInfo] {
             comparing!(Sweep, Numeric, Default, "sweep.py"),
             comparing!(Layout, Numeric, Default, "layout.py"),
             comparing!(KernelPath, Numeric, Default, "kernel_path.py"),
-            comparing!(Gradient, Numeric, Dear, "gradient.py"),
+            comparing!(Gradient, Numeric, Default, "gradient.py"),
             comparing!(Derivatives, Numeric, Dear, "derivatives.py"),
             comparing!(Reference, Numeric, Cheap, "reference.py"),
             comparing!(OwnReference, Numeric, OptIn, "own_reference.py"),
