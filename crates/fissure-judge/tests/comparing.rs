@@ -180,6 +180,12 @@ fn oracles_know_results_of_jax() {
     foreign("jax", "jax==0.7.1", 80);
 }
 
+/// Its 64-bit mode is asked for in another way.
+#[test]
+fn oracles_know_results_of_a_newer_jax() {
+    foreign("jax", "jax==0.10.2", 80);
+}
+
 #[test]
 fn oracles_know_results_of_tensorflow() {
     foreign("tensorflow", "tensorflow-cpu==2.21.0", 50);

@@ -1,6 +1,6 @@
 """Scripts of the oracle `derivatives`: what they all end with, and those of JAX and TensorFlow."""
 
-from fissure_worker.oracles import gradient
+from fissure_worker.oracles import foreign, gradient
 
 STEP = 1e-5
 TOLERANCE = 2e-3
@@ -30,14 +30,8 @@ RANDOM = [
 def jax_source(call, chosen, others, neighbour, ending):
     arguments = call.build()
     place, kind = chosen
-    lines = [
-        "import jax, jax.numpy, numpy",
-        "enable_x64 = getattr(jax, 'enable_x64', None)",
-        "if enable_x64 is None or not callable(enable_x64):",
-        "    from jax.experimental import enable_x64",
-        "def plain(tensor):",
-        "    {build}",
-    ]
+    lines = ["import jax, jax.numpy, numpy"] + foreign.ENABLE_X64
+    lines += ["def plain(tensor):", "    {build}"]
     for other, wide in others:
         lines.append(
             "    " + other.assignment(arguments, "%s.astype(%r)" % (other.expression, wide))

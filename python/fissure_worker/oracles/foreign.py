@@ -20,6 +20,19 @@ SOURCE = [
     "    return value",
 ]
 
+#: By library: the expression that gives a tensor in another type.
+CASTS = {
+    "tensorflow": "tensorflow.cast(%s, %r)",
+    "jax": "jax.numpy.asarray(%s, %r)",
+    "mxnet": "%s.astype(%r)",
+}
+#: How JAX is asked to compute in float64 at all: newer releases have it in another place.
+ENABLE_X64 = [
+    "enable_x64 = getattr(jax, 'enable_x64', None)",
+    "if not callable(enable_x64):",
+    "    from jax.experimental import enable_x64",
+]
+
 
 def is_foreign(library):
     return getattr(library, "__name__", None) in LIBRARIES
@@ -30,6 +43,22 @@ def unread(library):
     if is_foreign(library):
         return "it does not read tensors of %s" % library.__name__
     return None
+
+
+def wide_mode(library):
+    """What a block in which the library computes in float64 begins with, as text; None where it needs none."""
+    return "enable_x64(True)" if library.__name__ == "jax" else None
+
+
+def imports(library):
+    """What a script begins with that casts tensors to float64."""
+    wanted = ["import jax.numpy"] if wide_mode(library) else ["import %s" % library.__name__]
+    return wanted + (ENABLE_X64 if wide_mode(library) else [])
+
+
+def within(head, lines):
+    """Lines of a block that begins with `head`."""
+    return head + ["    " + line for line in lines]
 
 
 def native(value, depth=compare.DEPTH):

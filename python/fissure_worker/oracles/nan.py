@@ -26,7 +26,7 @@ hours into training.
 - The true result is beyond the range of the type.
 - The function returns uninitialised memory (`empty`).
 
-In TensorFlow and MXNet as well; layers in TensorFlow only, whose weights are then made in `float64`.
+In TensorFlow, JAX and MXNet as well; layers in TensorFlow only, whose weights are then made in `float64`.
 
 # Example
 
@@ -43,7 +43,7 @@ PRICE = 2
 
 
 def unavailable(library):
-    if getattr(library, "__name__", None) in nan_foreign.CASTS:
+    if getattr(library, "__name__", None) in foreign.CASTS:
         return None
     return foreign.unread(library)
 

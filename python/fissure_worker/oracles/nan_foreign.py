@@ -1,15 +1,10 @@
-"""The oracle `nan` for TensorFlow and MXNet: the same call in another precision, with tensors of theirs."""
+"""The oracle `nan` for TensorFlow, JAX and MXNet: the same call in another precision, with tensors of theirs."""
 
 from fissure_worker import dtypes
 from fissure_worker.oracles import compare, foreign
 from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.magnitude import LARGE_SETTING
 
-#: By library: the expression that gives a tensor in another type.
-CASTS = {
-    "tensorflow": "tensorflow.cast(%s, %r)",
-    "mxnet": "%s.astype(%r)",
-}
 #: By library: statements before and after a layer is made and called in float64.
 LAYERS = {
     "tensorflow": (
@@ -38,22 +33,24 @@ def check(call):
         if array.dtype.kind not in "fiu":
             continue
         wanted = "float32" if array.dtype.name == "float64" else "float64"
-        text = CASTS[library] % (place.expression, wanted)
+        text = foreign.CASTS[library] % (place.expression, wanted)
         lines.append(place.assignment(arguments, text))
     layer = LAYERS.get(library) if call.is_layer and wanted == "float64" else ()
     if not lines or layer is None or call.is_layer and not layer:
         return
     source = ["{build}", "observed = {call}" + path]
-    source += [layer[0], "try:"] if layer else []
-    indent = "    " if layer else ""
-    source += [indent + line for line in ["{build}"] + lines + ["expected = {call}" + path]]
-    source += ["finally:", "    " + layer[1]] if layer else []
+    other = ["{build}"] + lines + ["expected = {call}" + path]
+    mode = foreign.wide_mode(call.library)
+    if layer:
+        source += foreign.within([layer[0], "try:"], other) + ["finally:", "    " + layer[1]]
+    else:
+        source += foreign.within(["with %s:" % mode], other) if mode else other
     source += [
         "wrong = bool((observed != observed).any()) and not bool((expected != expected).any())",
         "return wrong, str(observed), str(expected)",
     ]
     # Runs the call once more in that precision and is its own judge.
-    text = call.source(["import %s" % library] + source)
+    text = call.source(foreign.imports(call.library) + source)
     call.announce("NaN", text)
     wrong, observed, expected = call.verify(text)
     if wrong:

@@ -20,6 +20,8 @@ training run survives. Special values are also where kernels for different types
   infinity comes out as the order of a sum has it.
 - A change of the input's last digits moves the NaN or the infinity as well.
 
+In TensorFlow and JAX, functions in `float32` and `float16`: infinities alone (for a NaN there is `nan`).
+
 # Example
 
 ```text
@@ -27,7 +29,7 @@ softplus(tensor([100.])) = inf, in float64: 100.
 ```
 """
 
-from fissure_worker.oracles import compare, foreign
+from fissure_worker.oracles import compare, placement_foreign, reference64_foreign
 from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.magnitude import is_ordinary
 from fissure_worker.oracles.referee import part
@@ -36,10 +38,13 @@ from fissure_worker.oracles.reference64 import source
 PRICE = 3
 
 
-unavailable = foreign.unread
+unavailable = reference64_foreign.unavailable
 
 
 def check(call):
+    if call.is_foreign:
+        yield from placement_foreign.check(call)
+        return
     if call.has("about dtype") or call.random or not is_ordinary(call, call.build(), finite=False):
         return
     reference = call.referee.reference

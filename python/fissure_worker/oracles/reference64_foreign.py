@@ -7,13 +7,7 @@ from fissure_worker.oracles import compare, foreign
 from fissure_worker.oracles.call import Report
 from fissure_worker.oracles.nan_foreign import is_ordinary
 
-#: By library: the expression that gives a tensor in float64.
-CASTS = {
-    "tensorflow": "tensorflow.cast(%s, 'float64')",
-    "jax": "jax.numpy.asarray(%s, 'float64')",
-}
-#: How JAX is asked to compute in float64 at all, as a script writes it; the newer way first.
-WIDE = ("jax.enable_x64(True)", "jax.experimental.enable_x64()")
+LIBRARIES = ("tensorflow", "jax")
 #: What is compared; other types have more than their rounding to explain.
 NARROW = ("float32", "float16")
 #: Times the usual tolerance: nobody can ask these libraries for the rounding inside.
@@ -24,15 +18,11 @@ EXCUSED = 32.0
 
 
 def unavailable(library):
-    return None if getattr(library, "__name__", None) in CASTS else foreign.unread(library)
+    return None if getattr(library, "__name__", None) in LIBRARIES else foreign.unread(library)
 
 
 def check(call):
-    about = call.has("about dtype") or call.has("unordered")
-    if about or call.is_layer or call.mutates or call.random:
-        return
-    arguments = call.build()
-    places = narrow_places(call, arguments)
+    arguments, places = inputs(call)
     if not places:
         return
     wide = run(call, arguments, places, 0.0)
@@ -47,27 +37,32 @@ def check(call):
             continue
         if not is_explained(call, arguments, places, path, leaf, expected):
             texts = compare.short(found.observed), compare.short(found.expected)
-            yield Report("values", texts[0], texts[1], source(call, arguments, places, path, found))
+            yield Report(
+                "values", texts[0], texts[1], source(call, arguments, places, path, found.lines)
+            )
         return
 
 
-def narrow_places(call, arguments):
-    """Where arguments of low precision are; none where an argument is too odd to compare anything."""
-    places = []
+def inputs(call):
+    """(the arguments, where those of low precision are): none where the call in float64 says nothing of this one."""
+    arguments, places = call.build(), []
+    about = call.has("about dtype") or call.has("unordered")
+    if about or call.is_layer or call.mutates or call.random:
+        return arguments, places
     for place, value in arguments.values(call.parameter):
         if not foreign.is_tensor(value):
             if isinstance(value, float) and not abs(value) < 1e6:
-                return []
+                return arguments, []
             continue
         name = dtype_name(value)
         array = foreign.array(value)
         if array is None or name in dtypes.INEXACT and name not in NARROW:
-            return []
+            return arguments, []
         if not is_ordinary(array):
-            return []
+            return arguments, []
         if name in NARROW:
             places.append((place, array))
-    return places
+    return arguments, places
 
 
 def dtype_name(value):
@@ -91,21 +86,15 @@ def run(call, arguments, places, moved):
     return None if error is not None else result
 
 
-def wide_mode(library):
-    """What a block in which the library computes in float64 begins with, as text; None where it needs none."""
-    if library.__name__ != "jax":
-        return None
-    return WIDE[0] if callable(getattr(library, "enable_x64", None)) else WIDE[1]
-
-
 @contextlib.contextmanager
 def block(library):
-    if wide_mode(library) is None:
+    mode = foreign.wide_mode(library)
+    if mode is None:
         yield
         return
-    import jax.experimental
-
-    with eval(wide_mode(library), {"jax": jax}):
+    scope = {"jax": library}
+    exec("\n".join(foreign.ENABLE_X64), scope)
+    with eval(mode, scope):
         yield
 
 
@@ -146,15 +135,14 @@ def is_explained(call, arguments, places, path, leaf, expected):
     return not bool((abs(leaf.astype("float64") - expected) > allowed).any())
 
 
-def source(call, arguments, places, path, found):
-    library = call.library.__name__
-    lines = [
-        place.assignment(arguments, CASTS[library] % place.expression) for place, _ in places
+def source(call, arguments, places, path, lines):
+    """A script with the result in `observed`, that in float64 in `expected`, and `lines`, which compare them."""
+    cast = foreign.CASTS[call.library.__name__]
+    wide = [
+        place.assignment(arguments, cast % (place.expression, "float64")) for place, _ in places
     ] + ["expected = {call}" + path]
-    head = wide_mode(call.library)
-    imported = "import %s" % library
-    if head:
-        lines = ["with %s:" % head] + ["    " + line for line in lines]
-        imported = "import jax.experimental"
-    text = [imported, "{build}", "observed = {call}" + path, "{build}"]
-    return call.source(text + lines + found.lines)
+    mode = foreign.wide_mode(call.library)
+    if mode:
+        wide = foreign.within(["with %s:" % mode], wide)
+    text = ["{build}", "observed = {call}" + path, "{build}"]
+    return call.source(foreign.imports(call.library) + text + wide + lines)

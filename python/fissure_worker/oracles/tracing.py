@@ -21,12 +21,11 @@ VARIANTS = {
     ),
 }
 #: The same as `in_x64`, as a check source writes it. JAX's 64-bit mode has lowerings of its own.
-IN_X64 = [
-    "from jax.experimental import enable_x64",
+IN_X64 = foreign.ENABLE_X64 + [
     "def in_x64(function):",
     "    def run(*tensors):",
     "        kinds = {'f': 'float64', 'i': 'int64', 'u': 'uint64', 'c': 'complex128'}",
-    "        with enable_x64():",
+    "        with enable_x64(True):",
     "            wide = [kinds.get(one.dtype.kind, one.dtype) for one in tensors]",
     "            return function(*[one.astype(kind) for one, kind in zip(tensors, wide)])",
     "    return run",

@@ -31,10 +31,10 @@ library = importlib.import_module(LIBRARY)
 if LIBRARY == "jax":
     numbers = importlib.import_module("jax.numpy")
     tensor, is_traced = numbers.asarray, lambda x: isinstance(x, library.core.Tracer)
-    add, exp, prefix = numbers.add, numbers.exp, "jax.numpy."
+    add, exp, sqrt, prefix = numbers.add, numbers.exp, numbers.sqrt, "jax.numpy."
 else:
     tensor, is_traced = library.constant, lambda x: not hasattr(x, "numpy")
-    add, exp, prefix = library.add, library.exp, "tensorflow."
+    add, exp, sqrt, prefix = library.add, library.exp, library.sqrt, "tensorflow."
 
 COUNT = {"calls": 0}
 X = numpy.array([[0.5, -1.0, 2.0], [3.0, 0.25, -0.75]], dtype="float32")
@@ -89,6 +89,15 @@ def nan_in_low_precision(x):
     """The usual naive softplus: Inf minus Inf in float32, a number in float64."""
     big = exp(x * 40.0)
     return big - big
+
+
+def infinite_in_low_precision(x):
+    """Overflows on the way to a number of ordinary size, in types narrower than float64."""
+    return sqrt(exp(x * 40.0))
+
+
+def as_large_as_it_is(x):
+    return exp(x * 40.0)
 
 
 def nan_everywhere(x):
@@ -166,11 +175,17 @@ if LIBRARY == "jax":
     assert numbers.asarray([1.0]).dtype == "float32"
 judged("silent", "sweep", exp, [X], prefix + "exp")
 judged("silent", "sweep", resolve("%snn.softmax" % prefix.replace("numpy.", "")), [X], "softmax")
+judged("reported", "nan", nan_in_low_precision, [X], "planted.nan_in_low_precision")
+judged("silent", "nan", nan_everywhere, [X], "planted.nan_everywhere")
+judged("silent", "nan", nan_in_low_precision, [X * 1e30], "planted.nan_in_low_precision")
+judged("silent", "nan", a_number, [X], "planted.a_number")
+for name in ("float32", "float16"):
+    narrow = X.astype(name) if name == "float32" else (X / 8.0).astype(name)
+    judged("reported", "placement", infinite_in_low_precision, [narrow], "planted.infinite")
+    judged("silent", "placement", as_large_as_it_is, [narrow * 2], "planted.as_large_as_it_is")
+judged("silent", "placement", infinite_in_low_precision, [X * 1e30], "planted.infinite")
+judged("silent", "placement", exp, [X * 0.0 + numpy.inf], prefix + "exp")
 if LIBRARY == "tensorflow":
-    judged("reported", "nan", nan_in_low_precision, [X], "planted.nan_in_low_precision")
-    judged("silent", "nan", nan_everywhere, [X], "planted.nan_everywhere")
-    judged("silent", "nan", nan_in_low_precision, [X * 1e30], "planted.nan_in_low_precision")
-    judged("silent", "nan", a_number, [X], "planted.a_number")
     judged("reported", "derivatives", wrong_slope, [X], "planted.wrong_slope", 3)
     judged("reported", "derivatives", wrong_bend, [X], "planted.wrong_bend", 2)
     judged("silent", "derivatives", right_slope, [X], "planted.right_slope")
