@@ -226,6 +226,11 @@ class Call:
         return self._cache["weights"]
 
     @property
+    def is_of_library(self):
+        """A library's own function, not one that somebody wrote with it."""
+        return self.path.partition(".")[0] in ("torch", "numpy") + foreign.LIBRARIES
+
+    @property
     def is_elementwise(self):
         """Each element of the result depends on the elements at its own place only."""
         if "elementwise" not in self._cache:

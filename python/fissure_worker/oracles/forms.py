@@ -5,7 +5,8 @@
 Makes the same call in its other forms and compares: `x.cos_()` against `torch.cos(x)` (the values,
 and that `x` itself now holds them), `out=` with a tensor of the right size, with one that has gaps
 between its elements, and with an empty one that has to be resized, the method `x.cos()` against the
-function. It also reports a function that changes its arguments without saying so.
+function. It also reports a function that changes its arguments without saying so; one without documentation if it leaves
+them as they are in another element type (`numpy.asarray(x, float)` is a copy, or `x` itself).
 
 # Why it matters
 
@@ -16,8 +17,9 @@ wrong in-place form corrupts data that is used later; an ignored `out=` is silen
 
 When a form does not exist or is refused (in-place needs the result's shape and dtype), and about
 `out=` of operators and of functions that take any keyword without naming that one. For random
-functions. About arguments that change if there is no documentation, or it speaks of in-place
-operation, of modifying or updating, or an argument asks for it (`inplace=True`, running statistics).
+functions. About arguments that change if the documentation speaks of in-place operation, of modifying or updating,
+if there is none and they change in every element type, or an argument asks for it (`inplace=True`, running statistics).
+Functions of arrays of NumPy are asked that alone.
 
 # Example
 
@@ -31,29 +33,34 @@ expected  the same as torch.some_function(x)
 
 import inspect
 
-from fissure_worker.oracles import compare
+from fissure_worker.oracles import compare, foreign
 from fissure_worker.oracles.call import Report
 
 PRICE = 7
-ONLY = ("torch",)
 
 #: Words of a documentation that allows a function to write into its arguments.
 WRITES = ("in-place", "inplace", "in place", "modif", "updat", "overwrit", "mutat")
 #: Parameters that are there to be written to.
 WRITTEN = ("running", "out", "max_norm", "inplace", "buffer", "moving", "hx")
+#: Element types in which a function that changes its argument is asked again.
+OTHER_TYPES = ("float64", "float32")
 #: Paths whose function takes no `out`, found by asking once.
 WITHOUT_OUT = set()
 
 
+unavailable = foreign.unread
+
+
 def check(call):
-    if call.is_layer or not compare.is_torch(first_tensor(call.baseline)) or call.random:
+    first = first_tensor(call.baseline)
+    if call.is_layer or not compare.is_tensor(first) or call.random:
         return
     name = call.path.rpartition(".")[2]
     if call.has("uninitialised"):
         return
     if not name.endswith("_"):
         yield from changed_arguments(call)
-    if call.mutates:
+    if call.mutates or not compare.is_torch(first):
         return
     for form in (in_place, with_out, method):
         yield from form(call, name)
@@ -68,8 +75,9 @@ def first_tensor(result):
 def changed_arguments(call):
     """A function without a trailing underscore leaves its arguments as they are."""
     text = (call.target.__doc__ or "").lower()
-    if not text or any(word in text for word in WRITES):
+    if any(word in text for word in WRITES):
         return
+    says_nothing = not text or not compare.is_torch(first_tensor(call.baseline))
     for part, values in enumerate(call.used.parts()):
         for key in values if isinstance(values, dict) else range(len(values)):
             if any(word in str(call.parameter(part, key)) for word in WRITTEN):
@@ -78,6 +86,8 @@ def changed_arguments(call):
     old_name = call.path.rpartition(".")[2] + "_" in text
     for place in call.mutates:
         if old_name and call.baseline is call.used.get(place):
+            continue
+        if says_nothing and not is_left_alone_elsewhere(call, place):
             continue
         lines = [
             "{build}",
@@ -95,6 +105,27 @@ def changed_arguments(call):
                 compare.short(found.expected),
                 call.source(lines + found.lines),
             )
+
+
+def is_left_alone_elsewhere(call, place):
+    """The same call takes this argument in another element type, too, and does not change it there."""
+    for name in OTHER_TYPES:
+        tensor = call.build().get(place)
+        if not compare.is_inexact(tensor) or compare.dtype_name(tensor) == name:
+            continue
+        given, kept = (in_type(call.build().get(place), name) for _ in range(2))
+        _, error = call.attempt(call.build().replace(place, given))
+        if error is None and compare.difference(given, kept, exact=True) is None:
+            return True
+    return False
+
+
+def in_type(tensor, name):
+    if compare.is_numpy(tensor):
+        return tensor.astype(name)
+    import torch
+
+    return tensor.to(getattr(torch, name))
 
 
 def attempt(make):

@@ -5,7 +5,7 @@ were, and the result is compared with the one before."""
 from fissure_worker.oracles import compare
 
 #: By how much a part is larger than the others where that is tried.
-LARGER = 16.0
+LARGER = 16
 
 
 def local(call, place, dimension_size, positions, flat):
@@ -76,12 +76,19 @@ def local_in_general(call, places, size, positions, flat):
 
 def standing_out(tensor, position, flat):
     """A copy in which one part is larger than all others: what is scaled by the largest number (as numbers are that are
-    quantised while they are computed with) depends on all parts. None for whole numbers."""
-    if not tensor.is_floating_point():
+    quantised while they are computed with) depends on all parts, and so does a mean that is cut to a whole number."""
+    name = compare.dtype_name(tensor)
+    if name == "bool" or tensor.is_complex() or tensor.is_quantized:
         return None
     copy = tensor.clone()
     parts = copy.view(-1) if flat else copy
-    parts[position] *= LARGER
+    if tensor.is_floating_point():
+        parts[position] *= LARGER
+    else:
+        import torch
+
+        larger = LARGER * max(1, int(tensor.max()))
+        parts[position] = min(larger, torch.iinfo(tensor.dtype).max)
     return copy
 
 

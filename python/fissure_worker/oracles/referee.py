@@ -46,6 +46,9 @@ class Referee:
         if found.kind == "values" and compare.is_inexact(first):
             if self.excused_by_reference(found.path, first, second):
                 return True
+        if found.kind == "values" and not self.call.is_of_library:
+            if self.excused_by_floats(first, second):
+                return True
         if found.kind in ("nan placement", "inf placement"):
             if self.excused_by_overflow(found.path, first, second) or self.excused_by_input():
                 return True
@@ -91,6 +94,14 @@ class Referee:
         low = compare.dtype_name(first) in ("float16", "bfloat16")
         factor = 3.0 if low or compare.count(first) < 1000 else 2.0
         return errors[1] <= factor * errors[0] + (atol + rtol * size) / 10.0
+
+    def excused_by_floats(self, first, second):
+        """Somebody's function computes in `float32` on the way, which has not all digits of its arguments (`float64`,
+        large whole numbers)."""
+        sizes = [compare.largest(tensor) for _, tensor in self.call.tensors(self.call.used)]
+        room = 2.0 * dtypes.INEXACT["float32"].epsilon * max(sizes or [0.0])
+        first, second = (compare.wide(compare.plain(it)[0])[0] for it in (first, second))
+        return not bool((abs(first - second) > room).any())
 
     def reference_part(self, path, like):
         if self.reference is None:

@@ -3,6 +3,26 @@
 import torch
 
 
+def converts(input):
+    # Without documentation: what is float32 already is no copy, and written to.
+    result = input.float()
+    if not wrong("converts") and result is input:
+        result = result.clone()
+    return result.sub_(1.0)
+
+
+def subtracts_in_place(input):
+    return input.sub_(1.0)
+
+
+def less_its_mean(input):
+    return input - (input.mean(1, keepdim=True) + input.mean() * 1e-2)
+
+
+def less_its_narrow_mean(input):
+    return input - input.float().mean().to(input.dtype)
+
+
 def cubed(input):
     """Its in-place form forgets one factor."""
     return input * input * input

@@ -45,6 +45,7 @@ CASES = [
     ("forms", "out_strides", [X], "out with gaps: values"),
     ("forms", "planted_method", [X, X + 1], "method: values"),
     ("forms", "changes_its_input", [X], "changes input"),
+    ("forms", "converts", [X], "changes input"),
     ("meta", "meta_shape", [X], "meta: shape"),
     ("meta", "meta_dtype", [X], "meta: dtype"),
     ("meta", "meta_strides", [X], "fake tensors: strides"),

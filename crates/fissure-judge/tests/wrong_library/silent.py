@@ -20,6 +20,8 @@ NO_RANK = torch.tensor(
         [1.0, 1.0, 0.0, 1.0, 0.0],
     ]
 )
+WHOLE = torch.tensor([[1, 0, 0], [0, 0, 0]])
+CENTRED = torch.tensor([[1.0], [1.0], [0.0], [-4.0]], dtype=torch.float16)
 SINGULAR = torch.tensor([[5.0, 6.0, 7.0], [3.0, 4.0, 5.0], [1.0, 1.0, 1.0]])
 #: Which row is taken after the first ones is a matter of rounding.
 PIVOTS = torch.zeros(11, 10)
@@ -53,6 +55,7 @@ CASES = [
         "running statistics are there to change",
     ),
     ("forms", "torch.normal", [X, X.abs()], "another function than the in-place one"),
+    ("forms", "right.subtracts_in_place", [X], "in place in every element type"),
     ("forms", "torch.nn.init.constant", [X, 3.0], "an old name of the form in place"),
     ("meta", "torch.nonzero", [X], "the data decide the shape"),
     ("meta", "torch.unique", [X], "the data decide the shape"),
@@ -69,6 +72,10 @@ CASES = [
     ("gradient", "torch.linalg.cholesky", [torch.eye(3)], "a function of one triangle"),
     ("gradient", "torch.nn.functional.dropout", [X], "random numbers"),
     ("gradient", "torch.argmax", [X], "no derivative"),
+    ("gradient", "right.less_its_narrow_mean", [X.double()], "float32 on the way"),
+    ("kernel-path", "right.less_its_narrow_mean", [WHOLE], "a mean that is cut to 0"),
+    ("layout", "right.less_its_narrow_mean", [WHOLE << 31], "whole numbers in float32"),
+    ("layout", "right.less_its_narrow_mean", [torch.rand(40, 50).double()], "float32 on the way"),
     ("covered-up", "torch.nn.functional.mish", [X * 1e20], "the overflow is in a branch not taken"),
     ("covered-up", "torch.nn.functional.softplus", [X * 1e20], "the result is right"),
     ("covered-up", "torch.exp", [X * 1e20], "the infinity is there to be seen"),
@@ -91,6 +98,7 @@ CASES = [
         "nothing beyond",
     ),
     ("reference64", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
+    ("reference64", "right.less_its_mean", [CENTRED], "digits of the difference of two numbers"),
     (
         "reference64",
         "torch.masked.logaddexp",
