@@ -36,6 +36,8 @@ from fissure_worker.oracles.locality import local, local_in_general
 PRICE = 8
 #: Elements from which PyTorch shares work between threads.
 SHARED = 1 << 15
+#: Rows that are all the same: more than code for a few rows at once takes.
+ALIKE = 9
 
 
 def check(call):
@@ -117,8 +119,23 @@ def single_rows(call):
         expected = ("%s" + text, lambda result, row=row: rows_of(result, row))
         report = compare_rows(call, lines, changed, expected)
         if report is not None:
-            return report
+            return None if counts_rows(call, batched) else report
     return None
+
+
+def counts_rows(call, places):
+    """Of rows that are all the same, one of the first half comes out as another than the first: the function is about their
+    order (a causal mask), and no code for the end of a batch is at work there."""
+    arguments = call.build()
+    for place in places:
+        row = arguments.get(place)[:1]
+        alike = row.repeat([ALIKE] + [1] * (row.dim() - 1))
+        arguments = arguments.replace(place, alike)
+    result, error = call.attempt(arguments)
+    if error is not None or not compare.is_torch(result) or result.shape[:1] != (ALIKE,):
+        return False
+    half = result[: ALIKE // 2 + 1]
+    return compare.difference(half[:1].expand(half.shape), half) is not None
 
 
 def names_first_dimension(call, arguments):

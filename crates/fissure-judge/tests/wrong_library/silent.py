@@ -20,6 +20,7 @@ NO_RANK = torch.tensor(
         [1.0, 1.0, 0.0, 1.0, 0.0],
     ]
 )
+ROWS = torch.tensor([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 WHOLE = torch.tensor([[1, 0, 0], [0, 0, 0]])
 CENTRED = torch.tensor([[1.0], [1.0], [0.0], [-4.0]], dtype=torch.float16)
 SINGULAR = torch.tensor([[5.0, 6.0, 7.0], [3.0, 4.0, 5.0], [1.0, 1.0, 1.0]])
@@ -62,6 +63,7 @@ CASES = [
     ("meta", "torch.masked_select", [X, X > 0], "the data decide the shape"),
     ("meta", "torch.zeros", [[3]], "no tensor among the arguments"),
     ("meta", "right.reads_its_address", [X], "native code would read address 0"),
+    ("determinism", "right.up_to_here", [ROWS, ROWS], "the place of a row decides"),
     ("gradient", "torch.relu", [torch.zeros(3)], "not differentiable at 0"),
     ("gradient", "torch.abs", [torch.zeros(3)], "not differentiable at 0"),
     ("gradient", "torch.amax", [TIES, 1], "ties"),
