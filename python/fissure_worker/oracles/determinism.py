@@ -124,9 +124,17 @@ def single_rows(call):
 
 
 def counts_rows(call, places):
-    """Of rows that are all the same, one of the first half comes out as another than the first: the function is about their
-    order (a causal mask), and no code for the end of a batch is at work there."""
+    """Rows that are all the same come out as others again and again from the first on: the function is about their
+    order (a causal mask). A defect at one end is none of the order."""
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
     arguments = call.build()
+    for place, tensor in call.tensors(arguments):
+        if is_dense(tensor) and tensor.is_floating_point():
+            # Numbers of the input may hide it.
+            ordinary = torch.rand(tensor.shape, dtype=torch.float64, generator=generator) + 0.25
+            arguments = arguments.replace(place, ordinary.to(tensor.dtype))
     for place in places:
         row = arguments.get(place)[:1]
         alike = row.repeat([ALIKE] + [1] * (row.dim() - 1))
@@ -134,8 +142,9 @@ def counts_rows(call, places):
     result, error = call.attempt(arguments)
     if error is not None or not compare.is_torch(result) or result.shape[:1] != (ALIKE,):
         return False
-    half = result[: ALIKE // 2 + 1]
-    return compare.difference(half[:1].expand(half.shape), half) is not None
+    half = range(1, ALIKE // 2 + 1)
+    changes = [compare.difference(result[row], result[row - 1]) is not None for row in half]
+    return sum(changes) > 1
 
 
 def names_first_dimension(call, arguments):
