@@ -132,6 +132,7 @@ impl SessionError {
                 | SessionError::Path
                 | SessionError::NoOracle
                 | SessionError::OtherVersion { .. }
+                | SessionError::Execute(ExecuteError::ImportFailed { .. })
         )
     }
 }

@@ -135,6 +135,11 @@ pub struct Totals {
 }
 
 impl Run {
+    /// Where the script of a finding lies, from where the run's folder was named.
+    pub fn script_of(&self, finding: &ReportedFinding) -> PathBuf {
+        self.info.folder.join(&finding.folder).join("reproduce.py")
+    }
+
     fn new(info: RunInfo) -> Run {
         Run {
             schema: "fissure-report",
