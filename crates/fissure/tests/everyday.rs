@@ -111,6 +111,39 @@ fn two_runs_of_the_same_second_have_a_folder_each_and_refused_ones_leave_none() 
 }
 
 #[test]
+fn a_run_whose_inputs_were_judged_is_still_the_run_that_it_was() {
+    let context = TestContext::new();
+    context.write("small.py", SMALL);
+    let try_it = |words: &[&str]| {
+        let ran = run(context.command().args(words).args(["--quiet"]));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    };
+    let python = ["--python", "python3"];
+    let fuzz = [
+        "fuzz",
+        "small.shift",
+        "--max-iter",
+        "60",
+        "--save",
+        "--output",
+        "out",
+    ];
+    try_it(&[&fuzz[..], &python].concat());
+    try_it(&[&["judge", "out", "--from", "3", "--to", "20"][..], &python].concat());
+    let header = std::fs::read_to_string(context.path("out/run.json")).unwrap();
+    assert!(
+        header.contains("max-iter") && !header.contains("judge"),
+        "{header}"
+    );
+    try_it(&["fuzz", "--resume", "out"]);
+    let summary = std::fs::read_to_string(context.path("out/summary.json")).unwrap();
+    assert!(
+        summary.contains("\"inputs\":60") || summary.contains("\"inputs\": 60"),
+        "{summary}"
+    );
+}
+
+#[test]
 fn a_function_of_a_module_is_scanned_by_the_name_that_fuzz_takes() {
     let Some(python) = fissure_testing::library_python("numpy", "numpy==2.4.6") else {
         return;

@@ -8,7 +8,7 @@ mod run;
 mod slurm;
 mod specs;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
