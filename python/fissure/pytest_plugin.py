@@ -15,6 +15,7 @@ the test at once.
 """
 
 import hashlib
+import inspect
 import os
 import shutil
 
@@ -106,6 +107,35 @@ def fissure_fuzz(request):
         return _fuzz(request.node, function, **settings)
 
     return fuzz
+
+
+class FuzzedFunction(pytest.Item):
+    """A function of a test file that is no test itself and has the mark: it is what is fuzzed."""
+
+    def runtest(self):
+        for mark in self.marks:
+            settings = dict(mark.kwargs)
+            settings.pop("target", None)
+            result = _fuzz(self, self.function, **settings)
+            if result:
+                raise FissureFailure(_text(result))
+
+    def reportinfo(self):
+        return self.path, self.function.__code__.co_firstlineno - 1, self.name
+
+
+def pytest_pycollect_makeitem(collector, name, obj):
+    if collector.funcnamefilter(name) or not inspect.isfunction(obj):
+        return None
+    # A function that is imported was not marked for this file.
+    if not isinstance(collector, pytest.Module) or obj.__module__ != collector.obj.__name__:
+        return None
+    marks = [mark for mark in getattr(obj, "pytestmark", []) if mark.name == "fissure"]
+    if not marks:
+        return None
+    item = FuzzedFunction.from_parent(collector, name=name)
+    item.function, item.marks = obj, marks
+    return item
 
 
 @pytest.hookimpl(hookwrapper=True)

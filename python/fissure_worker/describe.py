@@ -6,7 +6,7 @@ import inspect
 import json
 
 from fissure_worker import documented
-from fissure_worker.build import resolve
+from fissure_worker.build import NotThere, resolve
 from fissure_worker.outcome import message_of, name_of
 
 TEXT_LIMIT = 200
@@ -83,6 +83,8 @@ def describe(adapter, path):
             for parameter in answer["params"] or ():
                 if parameter["kind"] == "positional_or_keyword":
                     parameter["kind"] = "keyword_only"
+    except NotThere as error:
+        answer["missing"] = message_of(error)
     except BaseException as error:
         answer["missing"] = "%s: %s" % (name_of(error), message_of(error))
     return json.dumps(answer).encode("ascii")

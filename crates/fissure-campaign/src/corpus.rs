@@ -68,7 +68,7 @@ impl Corpus {
             } else {
                 whole
             };
-            if is_centaurs(&file) {
+            if corpus_centaur::is_one(lines) {
                 let inputs = corpus_centaur::read(lines).map_err(|problem| SavedError::Format {
                     path: file.clone(),
                     problem,
@@ -197,12 +197,6 @@ fn find(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> io::Result<()>
     Ok(())
 }
 
-/// The name under which corpora of Centaur lie tells their format.
-fn is_centaurs(path: &Path) -> bool {
-    path.file_stem()
-        .is_some_and(|name| name == corpus_centaur::NAME)
-}
-
 fn read_error(path: &Path) -> impl FnOnce(io::Error) -> SavedError {
     let path = path.to_owned();
     |source| SavedError::Read { path, source }
@@ -311,7 +305,8 @@ mod tests {
     #[test]
     fn inputs_of_centaur_are_for_any_api() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("abstract_inputs.jsonl");
+        // Whatever the file is called.
+        let file = folder.path().join("seeds.jsonl");
         fs::write(&file, "{\"x\": [3, 4]}\n{\"x\": [5, 4]}\n").unwrap();
         fs::write(folder.path().join("f.jsonl"), entry("lib.f", 1).line()).unwrap();
         let corpus = Corpus::load(folder.path()).unwrap();

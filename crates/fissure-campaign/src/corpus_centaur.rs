@@ -8,13 +8,20 @@ use fissure_model::{
 };
 use fissure_rules::centaur::{CorpusInput, CorpusValue, dtype_of_number, read_corpus};
 use fissure_solve::{Random, write_element};
+use serde_json::Map;
 
-/// Under this name, before the extension.
-pub(crate) const NAME: &str = "abstract_inputs";
 /// Elements that are drawn; a larger tensor repeats them.
 const DRAWN: u64 = 64;
 /// Larger tensors are not made.
 const MOST_ELEMENTS: u64 = 1 << 22;
+
+/// Whether these lines are Centaur's: each an object with a list for every argument.
+pub(crate) fn is_one(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.trim().is_empty());
+    let object =
+        first.and_then(|line| serde_json::from_str::<Map<String, serde_json::Value>>(line).ok());
+    object.is_some_and(|object| !object.is_empty() && object.values().all(|value| value.is_array()))
+}
 
 /// The inputs of a file, those with a value that cannot be made left out; an error names its line.
 pub(crate) fn read(text: &str) -> Result<Vec<ConcreteInput>, String> {

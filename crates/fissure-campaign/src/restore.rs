@@ -158,7 +158,15 @@ impl Restored {
         let mut unwritten: HashMap<String, Unwritten> = HashMap::new();
         // A finding may be noted twice: after forks, and after a plain interpreter.
         let mut flaky: HashSet<String> = HashSet::new();
+        let mut judges = false;
         for (line, record) in records.into_iter().enumerate() {
+            if let Record::Run(header) = &record {
+                judges = header.is_of_judge();
+            }
+            // Its positions are those of inputs that were kept, and what it did is not of the run's sequence.
+            if judges && !matches!(record, Record::Found { .. } | Record::Folded { .. }) {
+                continue;
+            }
             match record {
                 Record::Batch {
                     at,

@@ -29,12 +29,21 @@ struct InputFile {
     input: ConcreteInput,
 }
 
-/// Reads the inputs with numbers `from..=to` below a run folder: of its APIs, or of the one it has.
+/// Reads the inputs with numbers `from..=to` below a run folder: of its APIs, or of the one it has; of a campaign that was
+/// divided those of its shards.
 pub fn read_saved(run: &Path, from: u64, to: u64) -> Result<Vec<SavedInputs>, SavedError> {
-    let mut folders = vec![run.join("inputs")];
-    let apis = run.join("apis");
-    if apis.is_dir() {
-        folders.extend(list(&apis)?.into_iter().map(|api| api.join("inputs")));
+    let mut runs = vec![run.to_owned()];
+    let shards = run.join("shards");
+    if shards.is_dir() {
+        runs.extend(list(&shards)?);
+    }
+    let mut folders = Vec::new();
+    for run in runs {
+        folders.push(run.join("inputs"));
+        let apis = run.join("apis");
+        if apis.is_dir() {
+            folders.extend(list(&apis)?.into_iter().map(|api| api.join("inputs")));
+        }
     }
     let mut by_path: BTreeMap<String, SavedInputs> = BTreeMap::new();
     for folder in folders.iter().filter(|folder| folder.is_dir()) {
@@ -129,5 +138,15 @@ mod tests {
         fs::write(&path, "{").unwrap();
         let error = read_saved(run.path(), 0, u64::MAX).unwrap_err().to_string();
         assert!(error.contains("000002.json"), "{error}");
+    }
+
+    #[test]
+    fn inputs_of_shards_are_those_of_the_campaign() {
+        let run = tempfile::tempdir().unwrap();
+        keep(&run.path().join("shards/0"), 4);
+        keep(&run.path().join("shards/1"), 6);
+        let saved = read_saved(run.path(), 5, 9).unwrap();
+        assert_eq!(saved.len(), 1);
+        assert_eq!(saved[0].inputs[0].number, 6);
     }
 }

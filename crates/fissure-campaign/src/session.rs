@@ -132,6 +132,7 @@ impl SessionError {
                 | SessionError::Path
                 | SessionError::NoOracle
                 | SessionError::OtherVersion { .. }
+                | SessionError::Execute(ExecuteError::ImportFailed { .. })
         )
     }
 }
@@ -255,7 +256,10 @@ impl Session {
             return Err(SessionError::NoOracle);
         }
         let header = self.header();
-        if self.run.resume {
+        // Who judges the inputs of a run later leaves what was asked of the run as it is.
+        let is_of_another =
+            matches!(source, Source::Saved(_)) && RunFolder::read_header(self.store.path()).is_ok();
+        if self.run.resume || is_of_another {
             self.store.note_resumed(&header)?;
         } else {
             self.store.write_header(&header)?;

@@ -63,6 +63,16 @@ pub struct RunHeader {
     pub started_unix: u64,
 }
 
+impl RunHeader {
+    /// Whether it is `fissure judge` that wrote it.
+    pub(crate) fn is_of_judge(&self) -> bool {
+        let mut words = self.command.iter().skip(1);
+        words
+            .find(|word| !word.starts_with('-'))
+            .is_some_and(|word| word == "judge")
+    }
+}
+
 pub struct RunFolder {
     path: PathBuf,
     events: EventLog,

@@ -27,6 +27,7 @@ pub fn sweep_both(
         timeout: PATIENCE,
         workers: 1,
         search: side.pythonpath.clone(),
+        ..Options::default()
     };
     let (before, after) = (of(&options.before), of(&options.after));
     let (first, second) = thread::scope(|scope| {

@@ -46,6 +46,30 @@ impl ExecuteError {
     }
 }
 
+/// A traceback without the frames of Python's import system and of Fissure, which tell nobody anything.
+pub(crate) fn without_machinery(traceback: &str) -> String {
+    let mut kept = Vec::new();
+    let mut leaving = false;
+    for line in traceback.lines() {
+        if line.starts_with("  File \"") {
+            leaving = [
+                "\"<frozen importlib",
+                "\"<fissure",
+                "/importlib/__init__.py\"",
+            ]
+            .iter()
+            .any(|place| line.contains(place));
+        } else if !line.starts_with("    ") {
+            // No source line of the frame above.
+            leaving = false;
+        }
+        if !leaving {
+            kept.push(line);
+        }
+    }
+    kept.join("\n")
+}
+
 /// The end of a text: the last `lines` lines of it.
 pub(crate) fn last_lines(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.trim_end().lines().collect();
@@ -55,6 +79,21 @@ pub(crate) fn last_lines(text: &str, lines: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn frames_of_the_import_system_are_left_out() {
+        let told = "Traceback (most recent call last):\n  File \"<frozen importlib._bootstrap>\", line 1, in _load\n  File \"/b/importlib/__init__.py\", line 126, in import_module\n    return x\n  \
+                    File \"/a/broken.py\", line 2\n    def f(:\n          ^\nSyntaxError: invalid syntax";
+        let kept = without_machinery(told);
+        assert!(
+            !kept.contains("importlib") && kept.contains("broken.py"),
+            "{kept}"
+        );
+        assert!(
+            kept.contains("def f(:") && kept.ends_with("invalid syntax"),
+            "{kept}"
+        );
+    }
 
     #[test]
     fn last_lines_keeps_the_end_of_a_text() {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::coverage::{Armed, Imported};
 use crate::environment::set_environment;
-use crate::error::{ExecuteError, last_lines};
+use crate::error::{ExecuteError, last_lines, without_machinery};
 use crate::options::{PoolOptions, SandboxReport, TargetInfo};
 use crate::output::Output;
 use crate::process;
@@ -206,7 +206,7 @@ impl Zygote {
             Some(Hello::NotArmed(reason)) => Err(ExecuteError::Coverage { reason }),
             Some(Hello::Failed(traceback)) => Err(ExecuteError::ImportFailed {
                 package,
-                traceback: last_lines(&traceback, TRACEBACK_LINES),
+                traceback: last_lines(&without_machinery(&traceback), TRACEBACK_LINES),
             }),
             Some(Hello::Imported(_)) | None => {
                 // Its last words may still be in the pipe.

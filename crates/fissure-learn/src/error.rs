@@ -27,7 +27,7 @@ pub enum LearnError {
         line: usize,
         reason: String,
     },
-    #[error("there is no {api} in the library: {reason}")]
+    #[error("the library does not have it: {reason}")]
     Missing { api: String, reason: String },
     #[error("no call is known that {api} accepts: {reason}")]
     NoSeeds { api: String, reason: String },

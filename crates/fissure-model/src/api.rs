@@ -81,6 +81,14 @@ pub struct SignatureParam {
     pub default: Option<String>,
 }
 
+/// A library with its version; packages of the user's own often tell none.
+pub fn with_version(library: &str, version: &str) -> String {
+    match version {
+        "" | "unknown" => library.to_owned(),
+        version => format!("{library} {version}"),
+    }
+}
+
 /// What the installed library answers when asked about an [`Api`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {

@@ -23,7 +23,7 @@ mod summary;
 mod value;
 
 pub use abstract_input::{AbstractArgument, AbstractInput, AbstractValue, Fill, FillScheme};
-pub use api::{Api, Signature, SignatureParam, Way, abbreviated};
+pub use api::{Api, Signature, SignatureParam, Way, abbreviated, with_version};
 pub use dtype::{Dtype, DtypeFamily};
 pub use execution::{
     Exception, Execution, FAULT_SIGNALS, Obstacle, OracleCost, Outcome, OutcomeKind, Report,

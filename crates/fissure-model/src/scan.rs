@@ -140,6 +140,9 @@ pub struct ChangedInput {
     pub key: String,
     pub shape: Vec<u64>,
     pub dtype: String,
+    /// What is special about its values: `all zeros`.
+    #[serde(default)]
+    pub words: String,
     pub elements_changed: u64,
     pub smallest: Option<Value>,
     pub largest: Option<Value>,

@@ -5,6 +5,7 @@ mod pack;
 mod view;
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use base64::Engine;
 use minijinja::{Environment, UndefinedBehavior, Value};
@@ -35,6 +36,9 @@ static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
             .expect("the templates are part of the program and tested");
     }
     templates.add_filter("grouped", crate::words::grouped);
+    templates.add_filter("duration", |seconds: f64| {
+        Duration::try_from_secs_f64(seconds).map_or_else(|_| String::new(), crate::human_duration)
+    });
     templates
 });
 

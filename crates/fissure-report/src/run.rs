@@ -135,6 +135,15 @@ pub struct Totals {
 }
 
 impl Run {
+    /// Where the script of a finding lies, from the current folder where it lies below that.
+    pub fn script_of(&self, finding: &ReportedFinding) -> PathBuf {
+        let script = self.info.folder.join(&finding.folder).join("reproduce.py");
+        let here = std::env::current_dir().unwrap_or_default();
+        script
+            .strip_prefix(here)
+            .map_or_else(|_| script.clone(), Path::to_owned)
+    }
+
     fn new(info: RunInfo) -> Run {
         Run {
             schema: "fissure-report",

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use fissure_model::with_version;
+
 use crate::human_duration;
 use crate::run::{Run, RunKind, RunState};
 
@@ -16,11 +18,7 @@ pub fn summary(run: &Run) -> Vec<String> {
         _ => String::new(),
     };
     let mut sentences = Vec::new();
-    let library = if run.info.library_version.is_empty() {
-        run.info.library.clone()
-    } else {
-        format!("{} {}", run.info.library, run.info.library_version)
-    };
+    let library = with_version(&run.info.library, &run.info.library_version);
     match run.info.kind {
         RunKind::Scan => sentences.push(format!(
             "The program was run {}{time} with {library}.",

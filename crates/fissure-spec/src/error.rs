@@ -23,7 +23,7 @@ pub enum Problem {
     NotUtf8,
     #[error("YAML syntax: {0}")]
     Syntax(String),
-    #[error("is no constraint file: it has none of the keys `title`, `inputs`, `constraints`")]
+    #[error("this is no constraint file: it has none of the keys `title`, `inputs`, `constraints`")]
     NotASpec,
     #[error("the required key `{0}` is missing")]
     MissingKey(String),

@@ -5,8 +5,10 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use fissure_execute::{Confinement, SandboxOptions, Warded, WardedCommand, has_gpu, only_allowed};
@@ -22,6 +24,8 @@ const LAST_WORD: Duration = Duration::from_secs(10);
 const STARTING: Duration = Duration::from_secs(180);
 /// Lines that wait to be looked at; who says more waits, as at a full pipe.
 const WAITING: usize = 256;
+/// Between two looks at whether the sweep is over.
+const TICK: Duration = Duration::from_millis(100);
 
 /// What to sweep.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +47,19 @@ pub struct Options {
     pub workers: usize,
     /// Folders of modules of your own.
     pub search: Vec<PathBuf>,
+    /// Set from outside: what is swept by then is the report.
+    pub stop: Option<Arc<AtomicBool>>,
+    /// The same at this time.
+    pub until: Option<Instant>,
+}
+
+impl Options {
+    /// Whether nothing more is to be swept.
+    pub fn is_over(&self) -> bool {
+        let stopped = self.stop.as_ref();
+        stopped.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self.until.is_some_and(|until| Instant::now() >= until)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -261,8 +278,17 @@ pub(crate) fn conversation(
     }
     let (mut child, lines) = start(options, folder.path(), task)?;
     let mut patience = options.timeout.max(STARTING);
+    let mut heard_at = Instant::now();
     loop {
-        match lines.recv_timeout(patience) {
+        if options.is_over() {
+            return Ok(None);
+        }
+        let next = lines.recv_timeout(TICK.min(patience));
+        if next.is_ok() {
+            heard_at = Instant::now();
+        }
+        match next {
+            Err(RecvTimeoutError::Timeout) if heard_at.elapsed() < patience => {}
             Ok(line) => match serde_json::from_str::<Told>(&line) {
                 Ok(Told::Began { version }) => {
                     *version_told = version;

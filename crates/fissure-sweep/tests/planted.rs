@@ -170,6 +170,7 @@ fn swept_of(python: &Path, folder: &Path, functions: &[&str], dtype: &str, tenso
         timeout: Duration::from_secs(300),
         workers: 2,
         search: vec![folder.to_owned()],
+        ..Options::default()
     };
     sweep(&options, |_| {}).expect("the sweep runs")
 }

@@ -1,6 +1,7 @@
 //! What the exit code says.
 
 use std::fmt;
+use std::io;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,7 +65,7 @@ impl ExitStatus {
     }
 
     pub fn of_error(error: &anyhow::Error) -> Self {
-        if error.chain().any(|cause| cause.is::<UsageError>()) {
+        if error.chain().any(|cause| cause.is::<UsageError>()) || may_not_write(error) {
             ExitStatus::Usage
         } else {
             ExitStatus::Failure
@@ -75,9 +76,25 @@ impl ExitStatus {
         let text = format!("{error:#}");
         // Some of what is passed on, as by installers, says it already.
         let text = text.trim_start_matches("error: ");
-        crate::console::always(format_args!("error: {text}"));
+        let advice = match may_not_write(error) {
+            true => "\n\nchoose a folder that you may write to: --output DIR",
+            false => "",
+        };
+        crate::console::always(format_args!("error: {text}{advice}"));
         self.into()
     }
+}
+
+/// Whether something cannot be written because the user may not.
+fn may_not_write(error: &anyhow::Error) -> bool {
+    let refused = |cause: &(dyn std::error::Error + 'static)| {
+        let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        matches!(
+            kind,
+            Some(io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
+        )
+    };
+    error.chain().any(refused)
 }
 
 impl From<ExitStatus> for ExitCode {

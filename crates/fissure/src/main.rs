@@ -6,9 +6,11 @@ mod duration;
 mod exit_status;
 mod names;
 mod protections;
+mod results;
 mod screen;
 mod suggestion;
 mod target;
+mod waiting;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -88,9 +90,11 @@ enum Command {
 fn parsed() -> Cli {
     let typed = command::aliases::as_typed(std::env::args_os().collect())
         .unwrap_or_else(|problem| Cli::command().error(ErrorKind::Io, problem).exit());
-    if let Some(problem) =
-        first_word(&typed).and_then(|word| left_out(word).or_else(|| below_another(word)))
-    {
+    if let Some(problem) = first_word(&typed).and_then(|word| {
+        left_out(word)
+            .or_else(|| below_another(word))
+            .or_else(|| no_help_for(&typed))
+    }) {
         Cli::command()
             .error(ErrorKind::InvalidSubcommand, problem)
             .exit();
@@ -127,6 +131,21 @@ fn below_another(word: &str) -> Option<String> {
             whole.join(" or ")
         )
     })
+}
+
+/// `fissure help fuz`, where clap names no command that was meant.
+fn no_help_for(typed: &[OsString]) -> Option<String> {
+    let mut words = typed.iter().skip(1).filter_map(|word| word.to_str());
+    let (Some("help"), Some(word)) = (words.next(), words.next()) else {
+        return None;
+    };
+    let cli = Cli::command();
+    if cli.find_subcommand(word).is_some() || word == "help" || word.starts_with('-') {
+        return None;
+    }
+    let names = cli.get_subcommands().map(clap::Command::get_name);
+    let meant = suggestion::suggestion(word, names);
+    Some(format!("there is no command `{word}`{meant}"))
 }
 
 /// Why a command that exists is not in this build.
@@ -169,7 +188,10 @@ fn main() -> ExitCode {
             run(cli.command)
         })
         .map(exit_status::of_ended)
-        .unwrap_or_else(|error| ExitStatus::of_error(&error).report(&error))
+        .unwrap_or_else(|error| {
+            results::leave_nothing_empty();
+            ExitStatus::of_error(&error).report(&error)
+        })
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
@@ -296,6 +318,15 @@ mod tests {
             .render_help()
             .to_string();
         assert!(!help.contains("Others:"), "{help}");
+    }
+
+    #[test]
+    fn examples_of_the_help_are_understood() {
+        for line in command::help::examples() {
+            if let Err(error) = Cli::command().try_get_matches_from(line.split_whitespace()) {
+                panic!("{line}: {error}");
+            }
+        }
     }
 
     #[test]

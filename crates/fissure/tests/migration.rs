@@ -463,13 +463,19 @@ fn rules_of_centaur_are_read_explained_and_written() {
     assert!(printed.stdout.starts_with(">>\nRule 1"), "{printed:?}");
     context.write(
         "more.rules",
-        "api torch.f\nlibrary torch 2.9.1\nparam n: int\nrule even: n % 2 = 0\n",
+        "api torch.f\nlibrary torch 2.9.1\nparam n: int\nparam a: tensor\nparam b: tensor\n\
+         rule small: n < 9\nrule ranks: min(ndim(a), ndim(b)) > 0\n",
     );
     let told = rules(&["check", "--print-centaur", "more.rules"]);
     let text = told.stdout.clone() + &told.stderr;
     assert!(
-        text.contains("even"),
+        text.contains("ranks"),
         "the rule that it cannot say is named: {told:?}"
+    );
+    assert_eq!(told.code, Some(1), "{told:?}");
+    assert!(
+        told.stdout.contains("< 9"),
+        "the others are printed: {told:?}"
     );
     // A table of invariants is refused, not misread.
     context.write(

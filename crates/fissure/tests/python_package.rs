@@ -45,6 +45,20 @@ def test_without_a_target():
     pass
 
 
+@pytest.mark.fissure(max_inputs=60)
+def halved(n: int):
+    return n // 2
+
+
+@pytest.mark.fissure(max_inputs=300)
+def bad_too(n: int):
+    return operations.bad(n)
+
+
+def no_test(n: int):
+    return operations.bad(n)
+
+
 def test_that_has_nothing_to_do_with_it():
     pass
 ";
@@ -162,9 +176,10 @@ fn marked_tests_fail_with_the_smallest_call_and_a_crash_ends_one_test_only() {
         .output()
         .unwrap();
     let said = text(&output);
-    assert!(said.contains("2 failed, 3 passed"), "{said}");
+    assert!(said.contains("3 failed, 4 passed"), "{said}");
     assert!(said.contains("operations.bad(x="), "{said}");
     assert!(said.contains("replay: fissure replay "), "{said}");
+    assert!(said.contains("bad_too(n="), "{said}");
     assert!(said.contains("the mark names no function"), "{said}");
     assert!(context.path(".fissure").is_dir());
 }

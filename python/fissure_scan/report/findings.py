@@ -345,6 +345,7 @@ class Found:
                 "key": key,
                 "shape": list(value.shape),
                 "dtype": variable.dtype,
+                "words": words.pattern(value, variable.own),
                 "elements_changed": int(np.count_nonzero(difference)),
                 "smallest": float_text(value.min()) if value.size else None,
                 "largest": float_text(value.max()) if value.size else None,

@@ -241,7 +241,11 @@ def not_imported(error, module=None):
     """Why there is nothing to scan; a target that is no file was taken for the name of this module."""
     missing = getattr(error, "name", None) if isinstance(error, ImportError) else None
     if module and missing and (module + ".").startswith(missing + "."):
-        return "there is no such file, and no module `%s`" % missing
+        text = "there is no such file, and no module `%s`" % missing
+        package, _, name = module.rpartition(".")
+        if package and missing == module:
+            text += "; a function of a module is named `%s:%s`" % (package, name)
+        return text
     return "importing it raises %s: %s" % (type(error).__name__, str(error)[:300])
 
 

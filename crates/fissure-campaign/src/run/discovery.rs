@@ -17,6 +17,8 @@ use crate::lane::Lane;
 
 /// Conforming inputs after which acceptance says something about rules.
 const STALE_AFTER: u64 = 50;
+/// Members of a module that a message names.
+const NAMED: usize = 5;
 
 impl Run<'_> {
     /// Whether an API's spec is made of what the library says: nothing is known but its name, or
@@ -169,6 +171,29 @@ impl Run<'_> {
         match close.as_slice() {
             [] => String::new(),
             close => format!("; did you mean {}?", close.join(", ")),
+        }
+    }
+
+    /// Why something that is there cannot be fuzzed: a module, with some of what is in it, or a value.
+    pub(super) fn not_callable(&self, path: &str) -> String {
+        let members = self
+            .pool
+            .neighbours(&format!("{path}.*"))
+            .unwrap_or_default();
+        let below = format!("{path}.");
+        let inside: Vec<&str> = members
+            .iter()
+            .filter(|name| name.starts_with(&below))
+            .map(String::as_str)
+            .filter(|name| self.pool.describe(name).is_ok_and(|it| it.callable))
+            .take(NAMED)
+            .collect();
+        match inside.as_slice() {
+            [] => "not callable".to_owned(),
+            some => format!(
+                "not callable; what is in it is: {} (fissure apis {path} lists all)",
+                some.join(", ")
+            ),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fissure_execute::Pool;
 use fissure_generate::Generator;
-use fissure_model::{Api, ConcreteInput};
+use fissure_model::{Api, ConcreteInput, with_version};
 
 use super::pace;
 use super::scout::{self, Answers, Question};
@@ -237,15 +237,15 @@ impl Run<'_> {
         let signature = answers.signature.map_err(CampaignError::Execute)?;
         if let Some(why) = &signature.missing {
             self.summary.missing += 1;
+            let library = with_version(&api.package, &signature.library_version);
             return Ok(Err(format!(
-                "not in {} {}: {why}{}",
-                api.package,
-                signature.library_version,
+                "not in {library}: {why}{}",
                 self.meant(&api.path)
             )));
         }
         if !signature.callable {
-            return Ok(Err("it is not callable".to_owned()));
+            self.summary.missing += 1;
+            return Ok(Err(self.not_callable(&api.path)));
         }
         let discovered = match answers.description {
             _ if !self.is_discovered(at) => None,

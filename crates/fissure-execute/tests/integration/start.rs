@@ -114,10 +114,7 @@ fn the_library_is_described_as_it_was_found() {
     assert_eq!((layer.callable, layer.is_class), (true, true));
 
     let missing = pool.describe("planted.segw").unwrap();
-    assert_eq!(
-        missing.missing.as_deref(),
-        Some("AttributeError: there is no planted.segw")
-    );
+    assert_eq!(missing.missing.as_deref(), Some("there is no planted.segw"));
     assert_eq!(missing.params, None);
 }
 

@@ -63,11 +63,29 @@ impl std::str::FromStr for ScanTarget {
         } else if path.is_dir() {
             Ok(ScanTarget::Folder(path))
         } else if is_dotted(text) && !text.ends_with(".py") && !path.is_file() {
-            Ok(ScanTarget::Module(text.to_owned()))
+            Ok(function_of_a_module_here(text)
+                .unwrap_or_else(|| ScanTarget::Module(text.to_owned())))
         } else {
             Ok(ScanTarget::Script(path))
         }
     }
+}
+
+/// `losses.focal_loss` where `losses.py` is in the current folder and no module has the whole name.
+fn function_of_a_module_here(text: &str) -> Option<ScanTarget> {
+    let is_module = |name: &str| {
+        let place: PathBuf = name.split('.').collect();
+        place.join("__init__.py").is_file() || place.with_extension("py").is_file()
+    };
+    if is_module(text) {
+        return None;
+    }
+    let ends = text.match_indices('.').map(|(at, _)| at);
+    let at = ends.rev().find(|at| is_module(&text[..*at]))?;
+    Some(ScanTarget::ModuleFunction {
+        module: text[..at].to_owned(),
+        function: text[at + 1..].to_owned(),
+    })
 }
 
 impl ScanTarget {

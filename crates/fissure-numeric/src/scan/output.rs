@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use fissure_model::ScanFinding;
 use serde_json::{Value, json};
@@ -232,7 +232,17 @@ pub(super) fn link(folder: &Path, link: &Path) -> Result<(), OutputError> {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(at(link, error)),
         _ => {}
     }
-    std::os::unix::fs::symlink(folder, link).map_err(|error| at(link, error))
+    let beside = link.parent().unwrap_or(Path::new("."));
+    let beside = beside.canonicalize().map_err(|error| at(link, error))?;
+    std::os::unix::fs::symlink(way(&beside, &folder), link).map_err(|error| at(link, error))
+}
+
+/// How one gets from one folder to another: both can then be moved together.
+fn way(from: &Path, to: &Path) -> PathBuf {
+    let common = from.components().zip(to.components());
+    let common = common.take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| Component::ParentDir);
+    up.chain(to.components().skip(common)).collect()
 }
 
 /// Copies a file that may not be there.

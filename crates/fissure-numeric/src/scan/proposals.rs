@@ -1,7 +1,7 @@
 //! Fixes for findings: proposed from the source, checked by running, shown only when they pass.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use fissure_functions::{Unstable, functions};
@@ -176,7 +176,12 @@ const PROJECT: [&str; 5] = [
 /// installed in, else the folder that the user is in, else the root of the project.
 fn shown(file: &Path, current: Option<&Path>) -> PathBuf {
     if !file.is_absolute() {
-        return file.to_owned();
+        let above = file.components().any(|part| part == Component::ParentDir);
+        return match current.map(|folder| folder.join(file).canonicalize()) {
+            // No tool that applies diffs follows `..`.
+            Some(Ok(whole)) if above => shown(&whole, current),
+            _ => file.to_owned(),
+        };
     }
     let within = current
         .filter(|folder| folder.parent().is_some())

@@ -1,5 +1,6 @@
 //! Annotations of a GitHub workflow: one command per finding, read from the log of the job.
 
+use super::sarif::in_checkout;
 use crate::run::{Level, Run};
 use crate::words;
 
@@ -15,12 +16,18 @@ pub fn github(run: &Run) -> String {
             Level::Note => "notice",
         };
         let place = match &finding.location {
-            Some(place) => format!("file={},line={},", property(&place.file), place.line),
+            Some(place) => format!(
+                "file={},line={},",
+                property(&in_checkout(&place.file)),
+                place.line
+            ),
             None => String::new(),
         };
         let message = format!(
-            "{}\n{}\nreproduce: python {}/reproduce.py",
-            finding.call, finding.observed, finding.folder
+            "{}\n{}\nreproduce: python {}",
+            finding.lead(),
+            finding.observed,
+            run.script_of(finding).display()
         );
         text.push_str(&format!(
             "::{command} {place}title={}::{}\n",

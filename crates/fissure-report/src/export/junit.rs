@@ -1,11 +1,16 @@
 //! JUnit's XML: each API is a test case, each finding a failed one.
 
+use std::borrow::Cow;
 use std::io;
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
+use super::sarif::in_checkout;
 use crate::run::{ReportedFinding, Run, RunKind};
+
+/// Lines of a script that are shown.
+const SCRIPT_LINES: usize = 120;
 
 pub fn junit(run: &Run) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 4);
@@ -49,7 +54,7 @@ fn write(writer: &mut Xml, run: &Run) -> io::Result<()> {
                 ])
                 .write_inner_content(|writer| {
                     properties(writer, run)?;
-                    cases.iter().try_for_each(|case| case.write(writer))
+                    cases.iter().try_for_each(|case| case.write(writer, run))
                 })?;
             Ok(())
         })?;
@@ -119,11 +124,17 @@ fn cases(run: &Run) -> Vec<Case<'_>> {
 }
 
 impl Case<'_> {
-    fn write(&self, writer: &mut Xml) -> io::Result<()> {
+    fn write(&self, writer: &mut Xml, run: &Run) -> io::Result<()> {
         let (name, class) = (allowed(self.name), allowed(self.class));
         let mut element = writer
             .create_element("testcase")
             .with_attributes([("name", &*name), ("classname", &*class)]);
+        if let Status::Failed(finding) = self.status
+            && let Some(place) = &finding.location
+        {
+            let (file, line) = (allowed(&in_checkout(&place.file)), place.line.to_string());
+            element = element.with_attributes([("file", &*file), ("line", &*line)]);
+        }
         if let Some(time) = self.time {
             element = element.with_attribute(("time", &*seconds(time)));
         }
@@ -137,17 +148,20 @@ impl Case<'_> {
                 Ok(())
             })?,
             Status::Failed(finding) => {
-                element.write_inner_content(|writer| failure(writer, finding))?
+                element.write_inner_content(|writer| failure(writer, run, finding))?
             }
         };
         Ok(())
     }
 }
 
-fn failure(writer: &mut Xml, finding: &ReportedFinding) -> io::Result<()> {
+fn failure(writer: &mut Xml, run: &Run, finding: &ReportedFinding) -> io::Result<()> {
     let text = format!(
-        "{}\n\nobserved: {}\nexpected: {}\nreproduce: python {}/reproduce.py\n",
-        finding.call, finding.observed, finding.expected, finding.folder
+        "{}\n\nobserved: {}\nexpected: {}\nreproduce: python {}\n",
+        finding.lead(),
+        finding.observed,
+        finding.expected,
+        run.script_of(finding).display()
     );
     writer
         .create_element("failure")
@@ -158,13 +172,23 @@ fn failure(writer: &mut Xml, finding: &ReportedFinding) -> io::Result<()> {
         .write_text_content(BytesText::new(&allowed(&text)))?;
     writer
         .create_element("system-out")
-        .write_text_content(BytesText::new(&allowed(&finding.script)))?;
+        .write_text_content(BytesText::new(&allowed(&shortened(&finding.script))))?;
     if !finding.log.is_empty() {
         writer
             .create_element("system-err")
             .write_text_content(BytesText::new(&allowed(&finding.log)))?;
     }
     Ok(())
+}
+
+/// The script, or the beginning of a long one: who reads the report has its path.
+fn shortened(script: &str) -> Cow<'_, str> {
+    let mut lines = script.split_inclusive('\n');
+    let begin: usize = lines.by_ref().take(SCRIPT_LINES).map(str::len).sum();
+    match lines.count() {
+        0 => Cow::Borrowed(script),
+        more => Cow::Owned(format!("{}… {more} more lines\n", &script[..begin])),
+    }
 }
 
 fn seconds(seconds: f64) -> String {
@@ -184,6 +208,14 @@ fn allowed(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_script_is_cut_and_says_so() {
+        let script = "line\n".repeat(SCRIPT_LINES);
+        assert_eq!(shortened(&script), script);
+        let longer = shortened(&format!("{script}line\nline\n")).into_owned();
+        assert_eq!(longer, format!("{script}… 2 more lines\n"));
+    }
 
     #[test]
     fn what_xml_cannot_hold_is_left_out() {

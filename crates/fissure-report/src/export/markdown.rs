@@ -21,7 +21,7 @@ pub fn markdown(run: &Run) -> String {
     let _ = writeln!(text, "{}\n", escape(&words::summary(run).join(" ")));
     let mut left = 0;
     for (at, finding) in run.counted().enumerate() {
-        let details = details(finding);
+        let details = details(run, finding);
         if at >= SHOWN || text.len() + details.len() > LIMIT {
             left = count - at as u64;
             break;
@@ -41,7 +41,7 @@ pub fn markdown(run: &Run) -> String {
     text
 }
 
-fn details(finding: &ReportedFinding) -> String {
+fn details(run: &Run, finding: &ReportedFinding) -> String {
     let mut text = String::new();
     let flaky = if finding.flaky { " (flaky)" } else { "" };
     let _ = writeln!(
@@ -50,7 +50,12 @@ fn details(finding: &ReportedFinding) -> String {
         escape(&finding.kind),
         escape(&one_line(&finding.title))
     );
-    let _ = writeln!(text, "{}\n", code(&one_line(&finding.call)));
+    let lead = one_line(finding.lead());
+    let lead = match finding.location {
+        Some(_) => escape(&lead),
+        None => code(&lead),
+    };
+    let _ = writeln!(text, "{lead}\n");
     let _ = writeln!(
         text,
         "**Observed**\n\n{}",
@@ -68,7 +73,7 @@ fn details(finding: &ReportedFinding) -> String {
     let _ = writeln!(
         text,
         "**Reproducer** ({})\n\n{}",
-        code(&format!("{}/reproduce.py", finding.folder)),
+        code(&run.script_of(finding).display().to_string()),
         fenced("python", &lines.join("\n"))
     );
     text.push_str("</details>\n\n");

@@ -74,7 +74,11 @@ fn result(run: &Run, finding: &ReportedFinding) -> Value {
     if let Some(fix) = &finding.fix {
         properties["fix"] = json!(fix.diff);
         if let Some(place) = &finding.location {
-            let replacements = replacements(&fix.diff);
+            let replacements = if is_of(&fix.diff, &place.file) {
+                replacements(&fix.diff)
+            } else {
+                Vec::new()
+            };
             if !replacements.is_empty() {
                 fixes.push(json!({
                     "description": { "text": fix.title },
@@ -91,7 +95,7 @@ fn result(run: &Run, finding: &ReportedFinding) -> Value {
         "level": level,
         "message": { "text": format!(
             "{}\n\n{}\n\nobserved: {}\nexpected: {}",
-            finding.title, finding.call, finding.observed, finding.expected
+            finding.title, finding.lead(), finding.observed, finding.expected
         )},
         "locations": [location(run, finding)],
         "partialFingerprints": { FINGERPRINT: finding.fingerprint },
@@ -157,6 +161,17 @@ fn plain(path: &Path) -> PathBuf {
         }
     }
     plain
+}
+
+/// A file from the root of its repository, else as it was given.
+pub(super) fn in_checkout(file: &str) -> String {
+    in_repository(Path::new(file)).unwrap_or_else(|| file.to_owned())
+}
+
+/// Whether a diff is of this file and no other.
+fn is_of(diff: &str, file: &str) -> bool {
+    let mut named = diff.lines().filter_map(|line| line.strip_prefix("--- a/"));
+    matches!((named.next(), named.next()), (Some(name), None) if Path::new(file).ends_with(name))
 }
 
 /// The hunks of a unified diff as replacements of whole lines.
@@ -243,6 +258,14 @@ mod tests {
         assert_eq!(in_repository(&inside).as_deref(), Some("src/model.py"));
         let around = folder.path().join("src/../src/./model.py");
         assert_eq!(in_repository(&around).as_deref(), Some("src/model.py"));
+    }
+
+    #[test]
+    fn a_diff_of_another_file_changes_nothing_in_this_one() {
+        let diff = "--- a/src/x.py\n+++ b/src/x.py\n@@ -4,1 +4,1 @@\n-two\n+TWO\n";
+        assert!(is_of(diff, "/work/project/src/x.py"));
+        assert!(!is_of(diff, "/work/project/src/y.py"));
+        assert!(!is_of(&format!("{diff}{diff}"), "/work/project/src/x.py"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use fissure_model::{Mutator, OutcomeKind};
+use fissure_model::{Mutator, OutcomeKind, with_version};
 use serde::Serialize;
 
 use super::chart::{Series, line, percent_histogram, stacked};
@@ -43,14 +43,13 @@ pub struct FindingRow<'a> {
 impl<'a> From<&'a ReportedFinding> for FindingRow<'a> {
     fn from(finding: &'a ReportedFinding) -> Self {
         let scanned = finding.location.is_some();
-        let message = finding.explanation.first().filter(|_| scanned);
         FindingRow {
             badge: if scanned {
                 &finding.detail
             } else {
                 &finding.kind
             },
-            line: message.unwrap_or(&finding.call),
+            line: finding.lead(),
             code: !scanned,
             advice: finding.advice.as_deref(),
             unconfirmed: finding.unconfirmed,
@@ -106,8 +105,9 @@ impl<'a> From<&'a ReportedFinding> for FindingDetail<'a> {
             log,
             folder: &finding.folder,
             versions: format!(
-                "{} {}, Python {}",
-                finding.library, finding.library_version, finding.python_version
+                "{}, Python {}",
+                with_version(&finding.library, &finding.library_version),
+                finding.python_version
             ),
         }
     }

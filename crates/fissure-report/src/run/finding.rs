@@ -97,6 +97,16 @@ pub struct ReportedArgument {
     pub values: Vec<String>,
 }
 
+impl ReportedFinding {
+    /// What is said below the title: the sentence of a scan, which knows more than its call does; else the call.
+    pub fn lead(&self) -> &str {
+        match self.explanation.first() {
+            Some(sentence) if self.location.is_some() => sentence,
+            _ => &self.call,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize)]
 pub struct Location {
     pub file: String,

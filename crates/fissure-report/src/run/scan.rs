@@ -172,18 +172,22 @@ fn argument((name, input): (String, ChangedInput)) -> ReportedArgument {
         Some(value) => value.to_string(),
         None => "?".to_owned(),
     };
+    let changed = words::counted(input.elements_changed, "element");
+    let tried = match input.words.is_empty() {
+        false => format!("{}; {changed} changed", input.words),
+        true => format!(
+            "{changed} changed, values from {} to {}",
+            number(input.smallest),
+            number(input.largest)
+        ),
+    };
     let values = input.values.into_iter().map(|one| number(Some(one)));
     ReportedArgument {
         values: values.collect(),
         name,
         value: format!("{}{:?}", input.dtype, input.shape),
         matters: None,
-        tried: format!(
-            "{} changed, values from {} to {}",
-            words::counted(input.elements_changed, "element"),
-            number(input.smallest),
-            number(input.largest)
-        ),
+        tried,
     }
 }
 

@@ -35,6 +35,10 @@ pub(crate) fn as_typed(mut words: Vec<OsString>) -> Result<Vec<OsString>, String
     }
     if words.get(1).is_some_and(|command| command == "fuzz") {
         words = words.into_iter().filter_map(switch).collect();
+        let begins = |word: &OsString| word.to_str().is_some_and(|it| it.starts_with("--resume"));
+        if words.iter().any(begins) {
+            words = console_first(words);
+        }
     }
     Ok(words)
 }
@@ -72,6 +76,27 @@ fn with_lists(words: Vec<OsString>) -> Result<Vec<OsString>, String> {
     Ok(given)
 }
 
+/// How much is said, and in which colours, is not of the run: these flags go before the command, and what goes with no
+/// other flag of the command goes with them.
+fn console_first(words: Vec<OsString>) -> Vec<OsString> {
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    let mut words = words.into_iter();
+    before.extend(words.next());
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("-q" | "--quiet" | "-v" | "--verbose") => before.push(word),
+            Some("--color") => {
+                before.push(word);
+                before.extend(words.next());
+            }
+            Some(text) if text.starts_with("--color=") => before.push(word),
+            _ => after.push(word),
+        }
+    }
+    before.extend(after);
+    before
+}
+
 /// `--obey=True` is `--obey`, `--obey=False` is nothing.
 fn switch(word: OsString) -> Option<OsString> {
     let Some((name, value)) = word.to_str().and_then(|text| text.split_once('=')) else {
@@ -95,6 +120,18 @@ mod tests {
         let words = words.iter().map(OsString::from).collect();
         let typed = as_typed(words).unwrap().into_iter();
         typed.map(|word| word.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_resumed_run_can_be_quiet() {
+        assert_eq!(
+            typed(&[
+                "fissure", "fuzz", "--resume", "out", "--color", "never", "-q"
+            ]),
+            [
+                "fissure", "--color", "never", "-q", "fuzz", "--resume", "out"
+            ]
+        );
     }
 
     #[test]

@@ -17,12 +17,14 @@ use fissure_rules::{RuleLibrary, api_named};
 use serde::Serialize;
 
 use crate::command::centaur;
+use crate::command::fuzz::needs::interpreter_package;
 use crate::command::offered::Library;
 use crate::command::session;
 use crate::console::{self, notice};
 use crate::exit_status::{ExitStatus, usage};
 use crate::suggestion::suggestion;
 use crate::target::{self, TargetArgs};
+use crate::waiting::Waiting;
 
 /// Callables whose overloads are asked for; of more only the names are listed.
 const DESCRIBED: usize = 200;
@@ -85,7 +87,7 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
     let named = api_named(&args.library);
     let library = named.package.as_str();
     let path = session::pythonpath(&args.pythonpath, library)?;
-    let target = target::resolve_for(&args.target, library, &path)?;
+    let target = target::resolve_for(&args.target, interpreter_package(library, &path), &path)?;
     let asker = Asker {
         python: &target.python,
         path: &path,
@@ -127,6 +129,10 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
         let usable = matching.iter().filter(|one| one.left_out.is_none());
         let usable: Vec<&str> = usable.map(|one| one.path.as_str()).collect();
         let mut descriptions = BTreeMap::new();
+        let waiting = Waiting::new(
+            format!("asking {library} about its callables"),
+            Some(usable.len()),
+        );
         // A question is a variable of the environment, whose length the kernel limits.
         for part in usable.chunks(DESCRIBED) {
             let question = Question {
@@ -134,6 +140,7 @@ pub(crate) fn run(args: &ApisArgs) -> anyhow::Result<ExitCode> {
                 ..Question::default()
             };
             descriptions.extend(asker.ask(question)?.descriptions);
+            waiting.add(part.len());
         }
         descriptions
     } else {
@@ -358,10 +365,11 @@ fn line(row: &Row) -> String {
     match row.forms {
         Some(0) | None => {}
         Some(forms) => facts.push(format!(
-            "{forms} form{} from {}, {} parameters",
+            "{forms} form{} from {}, {} parameter{}",
             if forms == 1 { "" } else { "s" },
             row.sources.join(" and "),
             row.parameters.unwrap_or(0),
+            if row.parameters == Some(1) { "" } else { "s" },
         )),
     }
     if let Some(reason) = &row.left_out {

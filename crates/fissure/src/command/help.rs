@@ -54,7 +54,7 @@ const GROUPS: &[Group] = &[
         "Judge and repeat findings",
         &[
             ("replay", "fissure replay fissure-out/run"),
-            ("bisect", "fissure bisect FINDING --package torch"),
+            ("bisect", "fissure bisect FINDING --versions 2.1.0..2.9.1"),
             ("judge", "fissure judge fissure-out/run --oracles all"),
             ("oracles", "fissure oracles"),
         ],
@@ -76,6 +76,13 @@ const GROUPS: &[Group] = &[
         ],
     ),
 ];
+
+/// One way to call each command.
+#[cfg(test)]
+pub(crate) fn examples() -> impl Iterator<Item = &'static str> {
+    let all = GROUPS.iter().flat_map(|(_, commands)| *commands);
+    all.map(|(_, example)| *example)
+}
 
 /// The command line with its help grouped by task.
 pub(crate) fn grouped(cli: Command) -> Command {

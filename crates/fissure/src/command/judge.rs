@@ -14,7 +14,7 @@ use crate::console;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
 
-/// Apply oracles to the inputs that a run kept (`fissure fuzz --save`).
+/// Apply oracles to the inputs that a run kept (`--save` of `fissure fuzz` and `fissure campaign`).
 ///
 /// Generating and judging can so happen at different times and places. Findings go to the folder of
 /// the run. Every kept input is judged, whatever the profile.
@@ -67,6 +67,12 @@ pub(crate) struct JudgeArgs {
 pub(crate) fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
     let judging = Judging::new(&args.judging)?;
     let header = RunFolder::read_header(&args.run).map_err(|error| {
+        if args.run.join("shards").is_dir() {
+            return usage(format!(
+                "{0} is of a campaign whose shards are apart: fissure campaign merge {0} joins them",
+                args.run.display()
+            ));
+        }
         usage(format!(
             "{} is not the folder of a run: {:#}",
             args.run.display(),
@@ -76,10 +82,21 @@ pub(crate) fn run(args: JudgeArgs) -> anyhow::Result<ExitCode> {
     let saved = fissure_campaign::read_saved(&args.run, args.from, args.to)
         .map_err(|error| usage(format!("{:#}", anyhow::Error::from(error))))?;
     if saved.is_empty() {
-        return Err(usage(format!(
-            "{} has no inputs to judge in that range: fissure fuzz --save keeps them",
-            args.run.display()
-        )));
+        let all = fissure_campaign::read_saved(&args.run, 0, u64::MAX)?;
+        let numbers = || {
+            all.iter()
+                .flat_map(|api| &api.inputs)
+                .map(|input| input.number)
+        };
+        let run = args.run.display();
+        return Err(usage(match (numbers().min(), numbers().max()) {
+            (Some(first), Some(last)) => {
+                format!(
+                    "{run} has no inputs in that range: those that it kept are {first} to {last}"
+                )
+            }
+            _ => format!("{run} has no inputs to judge: --save of fuzz and campaign keeps them"),
+        }));
     }
     let mut options = RunOptions {
         max_inputs: Some(0),

@@ -13,6 +13,7 @@ use fissure_rules::centaur::{CentaurRule, write_rules};
 use fissure_rules::{Format, Loaded, NamedRule, Precedence, explain, load_text};
 use serde_json::json;
 
+use crate::console::warning;
 use crate::exit_status::{ExitStatus, usage};
 use crate::suggestion::rules_meant;
 
@@ -124,7 +125,9 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             print!("{}", loaded.file);
         }
         if args.print_centaur {
-            print!("{}", in_centaur_form(path, &loaded)?);
+            let (written, unsaid) = in_centaur_form(path, &loaded);
+            print!("{written}");
+            wrong += unsaid;
         }
         print_errors(path, &text, &loaded);
     }
@@ -133,15 +136,16 @@ fn check(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             "{}",
             json!({ "rules": rules, "wrong": wrong, "files": reports })
         );
-    } else if !(args.print || args.print_centaur) || wrong > 0 {
+    } else if !(args.print || args.print_centaur) {
         println!("{}", summary(args.files.len(), rules, wrong));
     }
     Ok(status(wrong).into())
 }
 
-/// Rules of theirs keep their numbers, ours are counted.
-fn in_centaur_form(path: &Path, loaded: &Loaded) -> anyhow::Result<String> {
-    let mut text = String::new();
+/// What their language can say, and how many rules it cannot, each of which is told. Rules of theirs keep their numbers,
+/// ours are counted.
+fn in_centaur_form(path: &Path, loaded: &Loaded) -> (String, usize) {
+    let (mut text, mut unsaid) = (String::new(), 0);
     for (at, rule) in loaded.file.rules.iter().enumerate() {
         let number = rule
             .name
@@ -153,11 +157,15 @@ fn in_centaur_form(path: &Path, loaded: &Loaded) -> anyhow::Result<String> {
             rule: rule.rule.clone(),
             span: rule.span.clone(),
         };
-        let written = write_rules(std::slice::from_ref(&theirs));
-        text += &written
-            .map_err(|error| usage(format!("{}: rule {}: {error}", path.display(), rule.name)))?;
+        match write_rules(std::slice::from_ref(&theirs)) {
+            Ok(written) => text += &written,
+            Err(error) => {
+                warning!("{}: rule {}: {error}", path.display(), rule.name);
+                unsaid += 1;
+            }
+        }
     }
-    Ok(text)
+    (text, unsaid)
 }
 
 fn summary(files: usize, rules: usize, wrong: usize) -> String {

@@ -9,14 +9,14 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use anyhow::{Context, anyhow};
 use clap::Args;
 use fissure_sweep::{Event, Exhaustive, Finding, Options, PARTS, Profile, Report};
 
-use crate::console;
+use crate::command::session;
 use crate::exit_status::{ExitStatus, usage};
 use crate::suggestion::suggestion;
 use crate::target::{self, TargetArgs};
@@ -73,6 +73,10 @@ pub(crate) struct SweepArgs {
     /// Time for one function and type
     #[arg(long = "api-time", alias = "timeout", value_name = "TIME", default_value = "2m", value_parser = crate::duration::duration)]
     timeout: Duration,
+
+    /// Time for the whole; what is swept by then is the result
+    #[arg(long, value_name = "TIME", conflicts_with = "exhaustive", value_parser = crate::duration::duration)]
+    total_time: Option<Duration>,
 
     /// Processes that share the functions out
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "exhaustive", value_parser = clap::value_parser!(u8).range(1..=64))]
@@ -137,9 +141,15 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
         timeout: args.timeout,
         workers: args.workers.into(),
         search: std::env::current_dir().into_iter().collect(),
+        // Parts of an exhaustive sweep are kept as they are done.
+        stop: match args.exhaustive {
+            true => None,
+            false => Some(session::stop_on_interrupt()?),
+        },
+        until: args.total_time.map(|time| Instant::now() + time),
     };
     let to_output = args.json.as_deref() == Some(Path::new("-"));
-    let told = !to_output && !console::quiet();
+    let told = !to_output;
     let mut begun = false;
     let tell = |event: Event<'_>| {
         if told {
@@ -158,7 +168,11 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
     };
     let report = report.map_err(|error| anyhow!("failed to {error}"))?;
     // A share of an exhaustive sweep may be empty.
-    if !args.exhaustive && report.profiles.is_empty() && report.crashes.is_empty() {
+    if !args.exhaustive
+        && report.profiles.is_empty()
+        && report.crashes.is_empty()
+        && !options.is_over()
+    {
         let mut reasons: Vec<String> = (report.skipped.iter())
             .map(|skipped| format!("{}: {}", skipped.function, skipped.reason))
             .collect();
@@ -175,6 +189,9 @@ pub(crate) fn run(args: SweepArgs) -> anyhow::Result<ExitCode> {
     write(&args, &report).context("failed to write the report")?;
     if told {
         summary(&report);
+        if options.is_over() {
+            println!("ended early: what is above was swept by then");
+        }
     }
     let wrong = !report.crashes.is_empty() || report.findings().next().is_some();
     Ok(match wrong {
@@ -204,7 +221,9 @@ fn kept(args: &SweepArgs, options: &Options) -> anyhow::Result<Exhaustive> {
             // Results of two versions must not meet.
             let version = fissure_sweep::version(options);
             let version = version.map_err(|error| anyhow!("failed to {error}"))?;
-            PathBuf::from("fissure-out/exhaustive").join(format!("{}-{version}", options.library))
+            crate::results::base()
+                .join("exhaustive")
+                .join(format!("{}-{version}", options.library))
         }
     };
     Ok(Exhaustive {

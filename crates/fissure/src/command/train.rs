@@ -196,7 +196,9 @@ fn wanted(args: &TrainArgs) -> anyhow::Result<Vec<Trainable>> {
     }
     let mut found = Vec::new();
     for name in &args.functions {
-        let listed = known.iter().find(|function| function.name == *name);
+        let listed = known
+            .iter()
+            .find(|function| function.name == *name || path_of(function, library) == Some(name));
         match listed {
             Some(_) if !args.oracle.is_empty() => {
                 return Err(usage(format!(
@@ -211,7 +213,11 @@ fn wanted(args: &TrainArgs) -> anyhow::Result<Vec<Trainable>> {
                 found.push(own_function(name, args)?);
             }
             None => {
-                let meant = suggestion(name, known.iter().map(|function| &*function.name));
+                let paths = known
+                    .iter()
+                    .filter_map(|function| path_of(function, library));
+                let names = known.iter().map(|function| &*function.name);
+                let meant = suggestion(name, names.chain(paths));
                 return Err(usage(format!(
                     "there is no function `{name}` on the list of `fissure assertions list --trainable`; a function of \
                      your own (package.function) needs --oracle: {} or a Python file (docs/soft-assertions.md){meant}",
@@ -221,6 +227,12 @@ fn wanted(args: &TrainArgs) -> anyhow::Result<Vec<Trainable>> {
         }
     }
     Ok(found)
+}
+
+/// The function of the library that is called: `torch.log` of `torch.log(x)`; nothing where more is computed.
+fn path_of<'a>(function: &'a Trainable, library: &str) -> Option<&'a str> {
+    let (path, rest) = function.call(library)?.split_once('(')?;
+    (rest.matches(['(', ')']).count() == 1 && rest.ends_with(')')).then_some(path)
 }
 
 fn own_function(name: &str, args: &TrainArgs) -> anyhow::Result<Trainable> {

@@ -139,6 +139,10 @@ pub(crate) struct CampaignRunArgs {
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 
+    /// Keep every input, not only those that fail: `fissure judge` takes them
+    #[arg(long)]
+    pub save: bool,
+
     /// Folder for everything that is written [default: fissure-out/campaign-TIME]
     #[arg(long, alias = "workdir", value_name = "DIR")]
     pub output: Option<PathBuf>,

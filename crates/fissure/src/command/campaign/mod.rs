@@ -8,7 +8,7 @@ mod run;
 mod slurm;
 mod specs;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -110,7 +110,7 @@ fn begin(
                 "--shard needs --output DIR, the folder that all shards share",
             ));
         }
-        None => default_folder()?,
+        None => crate::results::new_folder("campaign")?,
     };
     if CampaignFolder::exists(&path) {
         if args.shard.is_none() {
@@ -159,6 +159,16 @@ fn begin(
             unknown = known.add_unknown(args, &package, &listed);
         }
         asked = known.add_public(args, &package, &public);
+        if let (true, [pattern, ..]) = (known.specs.is_empty(), args.api.as_slice()) {
+            let module = pattern
+                .split_once('*')
+                .map_or(&**pattern, |(before, _)| before);
+            return Err(nothing_called(
+                module.trim_end_matches('.'),
+                &package,
+                &public,
+            ));
+        }
     }
     if known.specs.is_empty() {
         return Err(usage(format!(
@@ -262,17 +272,4 @@ fn resume(
         args.shard = now.shard;
     }
     Ok((args, folder, plan))
-}
-
-/// A new folder under `fissure-out`, named by the time.
-fn default_folder() -> anyhow::Result<PathBuf> {
-    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let base = Path::new("fissure-out");
-    (1..1000)
-        .map(|n| match n {
-            1 => base.join(format!("campaign-{now}")),
-            n => base.join(format!("campaign-{now}-{n}")),
-        })
-        .find(|path| !path.exists())
-        .context("fissure-out has too many campaigns of this second")
 }

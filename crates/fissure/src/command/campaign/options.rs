@@ -56,6 +56,7 @@ pub(super) fn run_options(
         turn: (endless && max_inputs.is_none() && max_time.is_none()).then_some(TURN),
         max_hangs: args.run.max_hangs,
         total_time,
+        save: args.save,
         division: Division {
             weights,
             part,

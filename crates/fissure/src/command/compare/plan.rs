@@ -13,7 +13,6 @@ use fissure_rules::{RuleLibrary, api_named, bare_spec};
 use super::args::CompareArgs;
 use crate::command::apis::{Asker, public_names};
 use crate::command::fuzz::needs::interpreter_package;
-use crate::command::fuzz::new_workdir;
 use crate::command::session;
 use crate::exit_status::usage;
 use crate::target::{self, TargetArgs};
@@ -74,7 +73,7 @@ pub(super) fn plan(args: &CompareArgs) -> anyhow::Result<CompareOptions> {
     let after = side(args, &typed.1, &package)?;
     let workdir = match &args.output {
         Some(folder) => folder.clone(),
-        None => new_workdir("compare")?,
+        None => crate::results::new_folder("compare")?,
     };
     std::fs::create_dir_all(&workdir)
         .with_context(|| format!("failed to make {}", workdir.display()))?;

@@ -196,7 +196,7 @@ fn summarise(record: &CoverageRecord, api: Option<&str>) -> anyhow::Result<Summa
 
 /// Fuzzes an API as `fissure fuzz` does; gives the folder of that run.
 fn fuzz_first(api: &str, inputs: u64) -> anyhow::Result<PathBuf> {
-    let folder = fuzz::new_workdir("coverage")?;
+    let folder = crate::results::new_folder("coverage")?;
     let words = [
         "fuzz".to_owned(),
         api.to_owned(),

@@ -26,7 +26,6 @@ use crate::exit_status::{ExitStatus, usage};
 use crate::{screen, target};
 use args::FuzzArgs;
 use plan::Plan;
-pub(crate) use plan::new_workdir;
 
 /// Below Fissure's own folder: which shipped rules do not hold for which version.
 const STALE: &str = "stale-rules";
@@ -68,11 +67,13 @@ pub(crate) fn run(args: FuzzArgs) -> anyhow::Result<ExitCode> {
         findings += summary.findings;
         ran_nothing |= summary.ran_nothing();
         if summary.missing > 0 && summary.apis.is_empty() {
-            let mut skipped = summary.skipped.iter();
-            let lines = skipped
-                .by_ref()
-                .map(|(api, reason)| format!("{api} is {reason}"));
-            return Err(usage(lines.collect::<Vec<_>>().join("\n")));
+            // Each was told when it was skipped, unless nothing is.
+            let lines = summary.skipped.iter();
+            let lines = lines.map(|(api, reason)| format!("{api} is {reason}"));
+            return Err(usage(match console::quiet() {
+                true => lines.collect::<Vec<_>>().join("\n"),
+                false => "there is nothing to fuzz".to_owned(),
+            }));
         }
         if args.run.json {
             println!("{}", serde_json::to_string(&summary)?);

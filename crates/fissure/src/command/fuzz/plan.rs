@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
 use fissure_campaign::RunOptions;
 use fissure_generate::{GenerateOptions, TensorsAs};
 use fissure_judge::OracleInfo;
@@ -110,7 +109,7 @@ impl Plan {
         let workdir = match (&args.workdir, is_docter) {
             (Some(dir), _) => dir.clone(),
             (None, true) => PathBuf::from("."),
-            (None, false) => new_workdir("fuzz")?,
+            (None, false) => crate::results::new_folder("fuzz")?,
         };
         let seed = seed(&args.run.seed)?;
         let workers = workers(args.workers)?;
@@ -273,18 +272,4 @@ fn tensors_as(how: &str) -> anyhow::Result<TensorsAs> {
             "--data-construct {other}: give tensor (the library's own), numpy.array or list"
         ))),
     }
-}
-
-/// A new folder under `fissure-out`, named by the time.
-pub(crate) fn new_workdir(what: &str) -> anyhow::Result<PathBuf> {
-    let now = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let base = Path::new("fissure-out");
-    let first = base.join(format!("{what}-{now}"));
-    if !first.exists() {
-        return Ok(first);
-    }
-    (2..1000)
-        .map(|n| base.join(format!("{what}-{now}-{n}")))
-        .find(|path| !path.exists())
-        .context("fissure-out has too many runs of this second")
 }

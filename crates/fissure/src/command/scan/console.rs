@@ -211,7 +211,7 @@ impl Console {
         }
         show_targets(report);
         if report.failed() || report.interrupted && report.runs == 0 {
-            if report.nothing_ran() {
+            if report.nothing_ran() && !report.interrupted {
                 say!("\nnothing was scanned: no array operation of the target could be run");
             }
             return Ok(());

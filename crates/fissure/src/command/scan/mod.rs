@@ -169,12 +169,15 @@ pub(super) fn notebook(file: &Path, command: &str) -> String {
     )
 }
 
-/// Why a file is no Python program, by its name; nothing where it may be one.
+/// Why a file is no Python program, by its name or because it is no text; nothing where it may be one.
 fn no_program(file: &Path) -> Option<String> {
     let shown = file.display();
     let extension = file.extension()?.to_str()?.to_ascii_lowercase();
     match extension.as_str() {
-        "py" | "pyw" => None,
+        // Python takes no zero bytes either.
+        "py" | "pyw" => std::fs::read(file)
+            .is_ok_and(|bytes| bytes.contains(&0))
+            .then(|| format!("`{shown}` is no Python program: it is not text")),
         "ipynb" => Some(notebook(file, "scan")),
         _ => Some(format!(
             "`{shown}` is no Python program: a scan takes a file that ends in `.py`, a module or a folder"
@@ -212,7 +215,7 @@ pub(crate) fn run(args: ScanArgs) -> anyhow::Result<ExitCode> {
         .output
         .clone()
         .or(configured)
-        .unwrap_or_else(|| Path::new("fissure-out").join(folder_name(&args.target)));
+        .unwrap_or_else(|| crate::results::base().join(folder_name(&args.target)));
     let beside = lists_beside(&scan_target);
     let mut options = ScanOptions::new(scan_target, python.python, output);
     options.arguments = args.arguments;

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use fissure_campaign::{JudgingOptions, RunOptions};
 use fissure_judge::{OracleInfo, Profile};
 use fissure_triage::KnownIssues;
 
 use super::seconds_of;
 use crate::exit_status::usage;
-use crate::suggestion::suggestion;
 
 /// The profile of a run that names none; its time does not count.
 const DEFAULT_PROFILE: &str = "ci";
@@ -30,7 +30,7 @@ pub(crate) struct JudgingArgs {
     pub oracles: Option<String>,
 
     /// Time and oracles by name: smoke (60 s), ci (10 min), nightly (8 h), forever
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = profiles(), hide_possible_values = true)]
     pub profile: Option<String>,
 
     /// Calls that oracles may make for each plain call; `all` judges every accepted input
@@ -82,10 +82,10 @@ pub(crate) struct Judging {
 
 impl Judging {
     pub(crate) fn new(args: &JudgingArgs) -> anyhow::Result<Judging> {
-        let profile = args.profile.as_deref().map(profile).transpose()?;
+        let profile = args.profile.as_deref().map(profile);
         let usual = match profile {
             Some(profile) => profile,
-            None => self::profile(DEFAULT_PROFILE)?,
+            None => self::profile(DEFAULT_PROFILE),
         };
         let oracles = match &args.oracles {
             None => usual.oracles(),
@@ -157,16 +157,11 @@ impl Judging {
     }
 }
 
-fn profile(name: &str) -> anyhow::Result<&'static Profile> {
-    fissure_judge::profile(name).ok_or_else(|| {
-        let names: Vec<&str> = fissure_judge::PROFILES
-            .iter()
-            .map(|profile| profile.name)
-            .collect();
-        let meant = suggestion(name, names.iter().copied());
-        usage(format!(
-            "there is no profile {name}: choose one of {}{meant}",
-            names.join(", ")
-        ))
-    })
+fn profile(name: &str) -> &'static Profile {
+    fissure_judge::profile(name).expect("the parser of the flag lets no other name pass")
+}
+
+/// The names of the profiles, which shells complete.
+fn profiles() -> PossibleValuesParser {
+    PossibleValuesParser::new(fissure_judge::PROFILES.iter().map(|profile| profile.name))
 }

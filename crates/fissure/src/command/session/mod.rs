@@ -18,6 +18,7 @@ use fissure_campaign::{
 };
 use fissure_environment::Surroundings;
 use fissure_execute::{Arming, CoverageOptions};
+use fissure_model::with_version;
 use fissure_report::{Progress, Style};
 
 use crate::console::{self, notice, warning};
@@ -168,9 +169,8 @@ impl Shown<'_> {
         let info = session.info();
         {
             notice!(
-                "fissure: {} {} on Python {}, {} worker{}, seed {}",
-                package,
-                info.library_version,
+                "fissure: {} on Python {}, {} worker{}, seed {}",
+                with_version(&package, &info.library_version),
                 info.python_version,
                 options.workers,
                 if options.workers == 1 { "" } else { "s" },
@@ -184,7 +184,8 @@ impl Shown<'_> {
             }
         }
         let apis = source.len();
-        let title = format!("{package} {}, seed {}", info.library_version, options.seed);
+        let library = with_version(&package, &info.library_version);
+        let title = format!("{library}, seed {}", options.seed);
         let summary = if self.screen {
             let mut screen = Screen::open(
                 title,

@@ -16,6 +16,7 @@ use crate::command::fuzz::needs::interpreter_package;
 use crate::command::session;
 use crate::exit_status::{ExitStatus, usage};
 use crate::target::{self, TargetArgs};
+use crate::waiting::Waiting;
 
 #[derive(Args, Debug)]
 pub(super) struct ExtractArgs {
@@ -54,7 +55,12 @@ pub(super) fn extract(args: &ExtractArgs) -> anyhow::Result<ExitCode> {
     let path = session::pythonpath(&args.package.pythonpath, &package)?;
     let needed = interpreter_package(&package, &path);
     let python = target::resolve_for(&args.target, needed, &path)?.python;
+    let waiting = Waiting::new(
+        format!("reading what {package} says of its callables"),
+        None,
+    );
     let found = discover(&python, &args.names, &path, &args.package.imports)?;
+    drop(waiting);
     let mut left_out: Vec<(String, String)> = found.left_out;
     let mut files = Vec::new();
     let deny = DenyList::built_in();
