@@ -52,6 +52,22 @@ _UNKNOWN = object()
 HARMLESS = 1e-3
 
 
+def recovers(trace, wrong, errors):
+    """Are all results that the program computes from it right, although it is not itself?"""
+    if trace.stopped is not None or not wrong.consumed or wrong.taken:
+        return False
+    follows, ends = {id(wrong)}, []
+    for node in trace.nodes:
+        if node.index <= wrong.index:
+            continue
+        made_of = [trace.producer(value) for value in node.inputs]
+        if any(producer is not None and id(producer) in follows for producer in made_of):
+            follows.add(id(node))
+            if not node.consumed or node.taken:
+                ends.append(node)
+    return bool(ends) and all(errors.get(id(node), 1.0) <= HARMLESS for node in ends)
+
+
 def right_result(runner, found):
     """Does a target function give right results although digits are lost on the way? Then they are lost in
     what it only decides by: an error estimate, a test of convergence."""

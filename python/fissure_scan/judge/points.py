@@ -8,6 +8,8 @@ from . import conditioning, consequence
 
 # Oracles of digits that are lost on the way.
 _DIGITS = ("cancellation", "wider_float")
+# Those of formulas that have a better form.
+_FORMULAS = ("rewrite", "stable_algorithm")
 
 
 def examine(runner, space, collected, points, shadow_of, judgements):
@@ -29,7 +31,9 @@ def examine(runner, space, collected, points, shadow_of, judgements):
         small = "times 1e-" in label
         for oracle, node, detail in judgements(trace, None if small else shadow):
             held = collected.get(node.site.key())
-            if held is not None and (held.oracle not in _DIGITS or held.severity != "theoretical"):
+            if held is not None and (
+                held.oracle not in _DIGITS + _FORMULAS or held.severity != "theoretical"
+            ):
                 continue
             if oracle == "cancellation" and conditioning.hopeless(
                 space.inputs, overrides, (trace, shadow), again
@@ -41,11 +45,21 @@ def examine(runner, space, collected, points, shadow_of, judgements):
             found.elapsed = collected.elapsed()
             if found.severity == "theoretical":
                 continue
-            if oracle in _DIGITS and consequence.right_result(runner, found):
+            if _harmless(runner, found, trace, shadow, node):
                 found.severity = "theoretical"
                 found.reason = "the results are right all the same"
             if collected.keep_better(node.site.key(), found):
                 collected.tell(found, node.site)
+
+
+def _harmless(runner, found, trace, shadow, node):
+    """Are the results right all the same?"""
+    if found.oracle in _DIGITS:
+        return consequence.right_result(runner, found)
+    if found.oracle not in _FORMULAS or shadow is None:
+        return False
+    errors = dict((id(made), error) for made, _, error, _ in shadow.errors)
+    return consequence.recovers(trace, node, errors)
 
 
 def shadowed(runner, overrides, shadow):

@@ -102,6 +102,34 @@ if has("torch"):
         scan = function(text, "both")
         check(any(record["oracle"] == "cancellation" for record in scan.findings), scan)
 
+    @case("a formula that loses digits is a note where they do not reach the results")
+    def harmless_formula():
+        text = """\
+            import torch
+            def far(x):
+                small = torch.exp(-x.abs()) * 1e-9
+                return x.abs() + 1.0 + torch.log(1 + small)
+            def near(x):
+                small = torch.exp(-x.abs()) * 1e-9
+                return torch.log(1 + small)
+            """
+        scan = function(text, "far")
+        check(not scan.findings and scan.records, scan)
+        scan = function(text, "near")
+        check(scan.at(7) is not None, scan)
+
+    @case("advice knows a sigmoid that is written by hand")
+    def logistic():
+        text = """\
+            import torch
+            def sigmoid(z):
+                return 1.0 / (1.0 + torch.exp(-z))
+            def loss(scores):
+                return -torch.log(1 - sigmoid(scores)).mean()
+            """
+        scan = function(text, "loss")
+        check("logsigmoid(-x)" in scan.at(5)["advice"], scan)
+
 
 if has("jax"):
 
