@@ -48,7 +48,7 @@ def scan(fissure, python, output, name):
         python,
         "--output",
         folder,
-        "--timeout",
+        "--total-time",
         str(SECONDS),
         "--json",
     ]
@@ -85,6 +85,7 @@ def scan(fissure, python, output, name):
             "same_cause": [site["line"] for site in finding["same_cause"]],
             "reproduced": finding["reproduced"],
             "fix": (finding["fix"] or {}).get("title"),
+            "diff": (finding["fix"] or {}).get("diff"),
             "ordinary_inputs": (finding["fix"] or {}).get("ordinary_inputs"),
             "advice": finding["precondition"],
         }
@@ -96,6 +97,10 @@ def scan(fissure, python, output, name):
         "seconds": time.time() - began,
         "processor": os.times().children_user - before.children_user,
         "findings": findings,
+        "inputs": [
+            dict((key, entry.get(key)) for key in ("name", "low", "high"))
+            for entry in report["inputs"]
+        ],
         "runs": report["runs"],
         "notes": len(report["notes"]),
         "operations": (report.get("own_run") or {}).get("operations", 0),

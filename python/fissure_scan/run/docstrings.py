@@ -165,7 +165,30 @@ def mentioned(text, names):
                 opening, low, high, _ = interval.groups()
                 facts = found[name] = Facts()
                 facts.low, facts.high, facts.open_low = _bound(low), _bound(high), opening in "(]"
+        if name not in found:
+            facts = _bounded_below(name, text or "")
+            if facts is not None:
+                found[name] = facts
     return found
+
+
+def _bounded_below(name, text):
+    """`dof is the number of degrees of freedom (> 0)`, `the rate must be above 0.5`."""
+    clause = re.search(
+        r"\b%s\b[`*]*\s+(?:is|are|must be|should be)\s+((?:[^.;\n]|\.\d)*)" % re.escape(name),
+        text,
+        re.I,
+    )
+    if clause is None:
+        return None
+    for part in [clause.group(1)] + re.findall(r"\(([^()]*)\)", clause.group(1)):
+        for pattern, opened in ((_AT_LEAST, False), (_ABOVE, True)):
+            bound = pattern.match(part.strip())
+            if bound:
+                facts = Facts()
+                facts.low, facts.open_low = _bound(bound.group(1)), opened
+                return facts
+    return None
 
 
 def inline(text, names):

@@ -179,4 +179,23 @@ def package():
 
 
 assert scans
+
+
+@case("a bound that stands in a clause about a parameter holds")
+def bound_in_a_clause():
+    text = """\
+        import torch
+        def kept(x, dof):
+            '''Log density; dof is the number of degrees of freedom (> 0).'''
+            return -torch.log1p(x * x / dof)
+        def free(x, dof):
+            '''Log density; dof is the number of degrees of freedom of all x > 0.'''
+            return -torch.log1p(x * x / dof)
+        """
+    scan = function(text, "kept")
+    check(not scan.findings, scan)
+    scan = function(text, "free")
+    check(scan.at(7) is not None, scan)
+
+
 run_cases()
