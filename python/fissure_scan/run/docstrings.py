@@ -172,6 +172,22 @@ def mentioned(text, names):
     return found
 
 
+def of_all(text):
+    """What a sentence says of all arguments: `all inputs have entries between -0.3 and 0.3`; None where none does."""
+    clause = re.search(
+        r"\b(?:all|both) (?:inputs|arguments|arrays|tensors|points)\b((?:[^.;\n]|\.\d)*)",
+        text or "",
+        re.I,
+    )
+    interval = clause and (_INTERVAL.search(clause.group(1)) or _BETWEEN.search(clause.group(1)))
+    if not interval:
+        return None
+    facts = Facts()
+    ends = [part for part in interval.groups() if re.match(r"%s$" % _NUMBER, part or "")]
+    facts.low, facts.high = map(_bound, ends)
+    return facts
+
+
 def _bounded_below(name, text):
     """`dof is the number of degrees of freedom (> 0)`, `the rate must be above 0.5`."""
     clause = re.search(
