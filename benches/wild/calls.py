@@ -12,6 +12,7 @@ and the changed one is not.
 
 import argparse
 import json
+import math
 import os
 import pickle
 import resource
@@ -109,7 +110,8 @@ def other(number):
     return change
 def leaves(value):
     if isinstance(value, float) or hasattr(value, "dtype") and "float" in str(value.dtype):
-        return [plain(value).astype(numpy.float64)]
+        held = plain(value).astype(numpy.float64)
+        return [(held.shape, held.ravel().tolist())]
     if isinstance(value, dict):
         value = list(value.values())
     return [leaf for item in value for leaf in leaves(item)] if isinstance(value, (list, tuple)) else []
@@ -243,14 +245,18 @@ def patched(python, name, diff, folder):
 
 
 def right(held, exact):
-    if held is None or len(held) != len(exact):
+    """Answers are lists of (shape, elements)."""
+    if held is None or [shape for shape, _ in held] != [shape for shape, _ in exact]:
         return False
-    return all(
-        one.shape == two.shape
-        and bool((abs(one - two) <= RELATIVE * abs(two).max() + ABSOLUTE).all())
-        for one, two in zip(held, exact)
-        if two.size
-    )
+    for (_, one), (_, two) in zip(held, exact):
+        bound = RELATIVE * max(map(abs, two), default=0.0) + ABSOLUTE
+        if not all(abs(first - second) <= bound for first, second in zip(one, two)):
+            return False
+    return True
+
+
+def finite(answer):
+    return all(math.isfinite(value) for _, values in answer for value in values)
 
 
 def fixes(options):
@@ -289,11 +295,7 @@ def judged(python, text, result, finding, count):
         return None
     tally = [count, 0, 0, 0, 0]
     for one, two, three in zip(exact, before, after):
-        if (
-            not one
-            or two is None
-            or not all(bool(abs(leaf).max() < float("inf")) for leaf in one if leaf.size)
-        ):
+        if not one or two is None or not finite(one):
             continue
         good, better = right(two, one), right(three, one)
         tally = [
