@@ -62,7 +62,8 @@ def slopes(module, add):
     check(scan.at(3)["reproduced"] is not False, scan)
     check(not function(text, "guarded").findings, scan)
     scan = function(text, "masked")
-    check(gone(scan, 10), scan)
+    # The root of TensorFlow has the slope 0 where nothing comes back to it.
+    check(gone(scan, 10) == (module != "tensorflow"), scan)
     check(not function(text, "whole").findings, scan)
 
 
