@@ -1,11 +1,11 @@
 """Scans functions of packages that others wrote, and says what became of each.
 
-    python benches/wild/run.py FISSURE ENVIRONMENTS OUTPUT [--seconds N] [WORD...]
+    python benches/wild/run.py FISSURE ENVIRONMENTS OUTPUT [--seconds N] [--each N] [WORD...]
 
 ENVIRONMENTS is the folder in which `install.sh` made the interpreters; with words only the functions
 whose name contains one of them are scanned. One line per function, a table at the end, and
 `results.json` in OUTPUT; functions that are in it already are not scanned again, so a run that was
-ended (by itself after N seconds) goes on where it was. No code of these packages is here.
+ended (by itself after `--seconds`) goes on where it was; each scan gets 10 s or what `--each` says. No code of these packages is here.
 """
 
 import json
@@ -37,7 +37,7 @@ def functions(words):
     return [pair for _, pair in sorted(zip(order, found), key=lambda item: item[0])]
 
 
-def scan(fissure, python, output, name):
+def scan(fissure, python, output, name, seconds=SECONDS):
     folder = os.path.join(output, name.replace(":", "-"))
     began, before = time.time(), os.times()
     command = [
@@ -48,8 +48,8 @@ def scan(fissure, python, output, name):
         python,
         "--output",
         folder,
-        "--timeout",
-        str(SECONDS),
+        "--total-time",
+        str(seconds),
         "--json",
     ]
     try:
@@ -58,7 +58,7 @@ def scan(fissure, python, output, name):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=output,
-            timeout=20 * SECONDS,
+            timeout=max(20 * SECONDS, 4 * seconds),
         )
         report = json.loads(run.stdout.decode("utf-8", "replace"))
         code = run.returncode
@@ -85,6 +85,7 @@ def scan(fissure, python, output, name):
             "same_cause": [site["line"] for site in finding["same_cause"]],
             "reproduced": finding["reproduced"],
             "fix": (finding["fix"] or {}).get("title"),
+            "diff": (finding["fix"] or {}).get("diff"),
             "ordinary_inputs": (finding["fix"] or {}).get("ordinary_inputs"),
             "advice": finding["precondition"],
         }
@@ -96,6 +97,10 @@ def scan(fissure, python, output, name):
         "seconds": time.time() - began,
         "processor": os.times().children_user - before.children_user,
         "findings": findings,
+        "inputs": [
+            dict((key, entry.get(key)) for key in ("name", "low", "high"))
+            for entry in report["inputs"]
+        ],
         "runs": report["runs"],
         "notes": len(report["notes"]),
         "operations": (report.get("own_run") or {}).get("operations", 0),
@@ -106,9 +111,11 @@ def scan(fissure, python, output, name):
 def main():
     # The scans run in the folder of their output.
     fissure, environments, output = map(os.path.abspath, sys.argv[1:4])
-    words, ends = sys.argv[4:], None
+    words, ends, each = sys.argv[4:], None, SECONDS
     if words[:1] == ["--seconds"]:
         ends, words = time.time() + float(words[1]), words[2:]
+    if words[:1] == ["--each"]:
+        each, words = int(words[1]), words[2:]
     os.makedirs(output, exist_ok=True)
     store = os.path.join(output, "results.json")
     results = []
@@ -122,7 +129,7 @@ def main():
         if ends is not None and time.time() > ends:
             break
         python = os.path.join(environments, library, "bin", "python")
-        result = scan(fissure, python, output, name)
+        result = scan(fissure, python, output, name, each)
         results.append(result)
         tell(result)
         with open(store, "w", encoding="utf-8") as handle:

@@ -256,7 +256,7 @@ class ArrayBackend(Backend):
         if monitor.policy.watch_gradients and any(not self.finite(value) for value in gradients):
             trace.gradient_bad = True
             # Where the forward pass failed first, the gradient only passes it on.
-            node = None if trace.failures or loss is None else tape.first_bad(trace, loss)
+            node = None if trace.failures or loss is None else tape.first_bad(trace, [loss])
             if node is not None:
                 monitor.fail(
                     self,

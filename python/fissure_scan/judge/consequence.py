@@ -48,13 +48,58 @@ def wrong_result(runner, found, trace, shadow):
 
 
 _UNKNOWN = object()
+# Results are right to this share of their size: what was lost on the way does not matter to them.
+HARMLESS = 1e-3
+
+
+def recovers(trace, wrong, errors):
+    """Are all results that the program computes from it right, although it is not itself?"""
+    if trace.stopped is not None or not wrong.consumed or wrong.taken:
+        return False
+    follows, ends = {id(wrong)}, []
+    for node in trace.nodes:
+        if node.index <= wrong.index:
+            continue
+        made_of = [trace.producer(value) for value in node.inputs]
+        if any(producer is not None and id(producer) in follows for producer in made_of):
+            follows.add(id(node))
+            if not node.consumed or node.taken:
+                ends.append(node)
+    return bool(ends) and all(errors.get(id(node), 1.0) <= HARMLESS for node in ends)
+
+
+def right_result(runner, found):
+    """Does a target function give right results although digits are lost on the way? Then they are lost in
+    what it only decides by: an error estimate, a test of convergence."""
+    if not runner.program.function:
+        return False
+    trace = runner.run(Policy(overrides=found.overrides, time_limit=runner.time_limit * 2))
+    pairs = _both(runner, found, trace)
+    return pairs is not None and all(
+        bool(np.isfinite(one).all() and np.isfinite(two).all())
+        and float(np.abs(one - two).max()) <= HARMLESS * float(np.abs(two).max())
+        for one, two in pairs
+        if one.size
+    )
 
 
 def _wider_call(runner, found, trace):
     """The function on the same values in float64 against what it gave."""
+    pairs = _both(runner, found, trace)
+    if pairs is None:
+        return _UNKNOWN
+    for one, two in pairs:
+        text = difference(one, two)
+        if text:
+            return "the result is %s" % text
+    return None
+
+
+def _both(runner, found, trace):
+    """(result, the same of the function on float64 arguments); None where these are not wider."""
     narrow = leaves(trace.result)
     if trace.error is not None or not narrow:
-        return _UNKNOWN
+        return None
     program = runner.program
     program.widen = True
     try:
@@ -67,13 +112,10 @@ def _wider_call(runner, found, trace):
         or len(wide) != len(narrow)
         or wide_trace.failures
         or all(one.dtype == two.dtype for one, two in zip(narrow, wide))
+        or any(one.shape != two.shape for one, two in zip(narrow, wide))
     ):
-        return _UNKNOWN
-    for one, two in zip(narrow, wide):
-        text = difference(one, two)
-        if text:
-            return "the result is %s" % text
-    return None
+        return None
+    return [(one.astype(np.float64), two.astype(np.float64)) for one, two in zip(narrow, wide)]
 
 
 def leaves(result):

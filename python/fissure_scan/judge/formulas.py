@@ -55,15 +55,10 @@ def _log_of_softmax(node, view):
 
 
 def _log_of_sigmoid(node, view):
-    source = view.made(node.operands[0], "sigmoid")
-    if source is None:
+    logits = view.logistic(node.operands[0])
+    if logits is None:
         return None
-    return Formula(
-        "rewrite",
-        "log(sigmoid(x))",
-        stable.log_sigmoid(view.wide(source.operands[0])),
-        1e-2,
-    )
+    return Formula("rewrite", "log(sigmoid(x))", stable.log_sigmoid(logits), 1e-2)
 
 
 def _log_of_one_minus(node, view):
@@ -71,14 +66,9 @@ def _log_of_one_minus(node, view):
     inner = view.one_minus(source) if source is not None else None
     if inner is None:
         return None
-    sigmoid = view.made(inner, "sigmoid")
-    if sigmoid is not None:
-        return Formula(
-            "rewrite",
-            "log(1 - sigmoid(x))",
-            stable.log_sigmoid(-view.wide(sigmoid.operands[0])),
-            1e-2,
-        )
+    logits = view.logistic(inner)
+    if logits is not None:
+        return Formula("rewrite", "log(1 - sigmoid(x))", stable.log_sigmoid(-logits), 1e-2)
     exponential = view.made(inner, "exp")
     if exponential is not None:
         return Formula(

@@ -2,7 +2,7 @@
 
 import sys
 
-from . import low_precision, oracles, points
+from . import consequence, low_precision, oracles, points
 from ..search import candidates
 from ..steer import registry
 from ..watch import operations
@@ -80,26 +80,6 @@ def oracle_of(node):
     return "wider_float" if operations.has(node.name, "conditioned") else "cancellation"
 
 
-# The results are right to this share: what was lost on the way does not matter to them.
-HARMLESS = 1e-3
-
-
-def _recovers(trace, wrong, errors):
-    """Are all results that the program computes from it right, although it is not itself?"""
-    if trace.stopped is not None or not wrong.consumed or wrong.taken:
-        return False
-    follows, ends = {id(wrong)}, []
-    for node in trace.nodes:
-        if node.index <= wrong.index:
-            continue
-        made_of = [trace.producer(value) for value in node.inputs]
-        if any(producer is not None and id(producer) in follows for producer in made_of):
-            follows.add(id(node))
-            if not node.consumed or node.taken:
-                ends.append(node)
-    return bool(ends) and all(errors.get(id(node), 1.0) <= HARMLESS for node in ends)
-
-
 def _returns_right(trace, errors):
     """Is what a target function gives back right? Then digits were lost in what it only decides by (an
     error estimate, a test of convergence)."""
@@ -114,7 +94,7 @@ def _returns_right(trace, errors):
         trace.stopped is None
         and bool(known)
         and len(known) == len(made)
-        and all(errors[id(node)] <= HARMLESS for node in known)
+        and all(errors[id(node)] <= consequence.HARMLESS for node in known)
     )
 
 
@@ -133,7 +113,7 @@ def cancellation(trace, shadow, accurate=ACCURATE):
         ):
             wrong = node
             break
-    if wrong is None or _recovers(trace, wrong, errors) or _returns_right(trace, errors):
+    if wrong is None or consequence.recovers(trace, wrong, errors) or _returns_right(trace, errors):
         return None
     for node, inputs, error, _ in shadow.errors:
         if (

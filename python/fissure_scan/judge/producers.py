@@ -92,6 +92,23 @@ class View:
             return next(operand for operand in node.operands if is_array(operand))
         return None
 
+    def logistic(self, value):
+        """The logits of a sigmoid in wide floats, also of one written by hand: `1 / (1 + exp(-z))`,
+        `exp(z) / (1 + exp(z))`."""
+        node = self.made(value, "sigmoid", "div", "reciprocal")
+        if node is None:
+            return None
+        if node.name == "sigmoid":
+            return self.wide(node.operands[0])
+        above, below = (1, node.operands[0]) if node.name == "reciprocal" else self.two(node)
+        total = self.made(below, "add")
+        inner = self.with_one(total) if total is not None else None
+        exponential = self.made(inner, "exp")
+        if exponential is None or not (is_number(above, 1) or above is inner):
+            return None
+        power = self.wide(exponential.inputs[0])
+        return power if above is inner else -power
+
     def softmax(self, value):
         """(logits, axis) of a softmax."""
         node = self.made(value, "softmax")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..backends import library as backends
 from ..backends.base import MAXIMUM
-from ..judge import consequence, shadows
+from ..judge import consequence, poles, shadows
 from . import simulation, words
 from ..steer import soft_assertions
 from ..run.events import float_text
@@ -32,6 +32,7 @@ class Found:
         self.hidden_by = None
         self.absorbed_by = None
         self.visible = True
+        self.pole = False  # an infinity that is the right answer
         self.origin = None  # where the operand was made, for this use alone
         self.advice = None  # what to write instead, from where the operand was made
         self.consequence = None  # what is wrong about the results in the end
@@ -203,6 +204,15 @@ class Found:
                 # No data are there, and squares of correct code overflow too; only lengths have a form that does not.
                 self.severity = "theoretical"
                 self.reason = "only with values of about %.0e" % self.largest
+            if (
+                self.oracle == "nonfinite"
+                and self.severity != "theoretical"
+                and self.space.made_up()
+                and poles.right_infinity(runner, self, trace)
+            ):
+                self.pole = True
+                self.severity = "theoretical"
+                self.reason = "the right answer is infinite there, as its documentation says"
         elif self.oracle == "gradient_nonfinite" and self.severity == "medium":
             self.severity = "theoretical"
         elif self.oracle == "wraparound":

@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 
+from ..judge.producers import of_node
 from ..watch import operations
 
 
@@ -304,6 +305,21 @@ def _logistic(failure, trace):
     return False
 
 
+def _of_logistic(failure, trace, operand):
+    """What to write for the logarithm of a sigmoid that is written by hand, or of 1 minus one."""
+    if failure.name != "log" or trace is None:
+        return None
+    node = trace.producer(operand)
+    if node is None:
+        return None
+    view = of_node(trace, node)
+    if node.name == "sub" and view.logistic(view.one_minus(node)) is not None:
+        return "`log(1 - 1 / (1 + exp(-x)))` is `logsigmoid(-x)`; a cross entropy of such probabilities takes the logits"
+    if node.name != "sigmoid" and view.logistic(operand) is not None:
+        return "`log(1 / (1 + exp(-x)))` is `logsigmoid(x)`; a cross entropy of such probabilities takes the logits"
+    return None
+
+
 def _numbers(node):
     return [value for value in node.operands if isinstance(value, (int, float))]
 
@@ -333,6 +349,9 @@ def advice(failure, trace, operands):
         return None
     wanted = operands[1:2] if failure.name == "div" and len(operands) > 1 else operands[:1]
     for value in wanted:
+        text = _of_logistic(failure, trace, value)
+        if text is not None:
+            return "line %d: `%s`: %s" % (failure.site.line, failure.name, text)
         node, averaged = trace.producer(value), False
         for _ in range(6):
             if node is None:

@@ -165,7 +165,46 @@ def mentioned(text, names):
                 opening, low, high, _ = interval.groups()
                 facts = found[name] = Facts()
                 facts.low, facts.high, facts.open_low = _bound(low), _bound(high), opening in "(]"
+        if name not in found:
+            facts = _bounded_below(name, text or "")
+            if facts is not None:
+                found[name] = facts
     return found
+
+
+def of_all(text):
+    """What a sentence says of all arguments: `all inputs have entries between -0.3 and 0.3`; None where none does."""
+    clause = re.search(
+        r"\b(?:all|both) (?:inputs|arguments|arrays|tensors|points)\b((?:[^.;\n]|\.\d)*)",
+        text or "",
+        re.I,
+    )
+    interval = clause and (_INTERVAL.search(clause.group(1)) or _BETWEEN.search(clause.group(1)))
+    if not interval:
+        return None
+    facts = Facts()
+    ends = [part for part in interval.groups() if re.match(r"%s$" % _NUMBER, part or "")]
+    facts.low, facts.high = map(_bound, ends)
+    return facts
+
+
+def _bounded_below(name, text):
+    """`dof is the number of degrees of freedom (> 0)`, `the rate must be above 0.5`."""
+    clause = re.search(
+        r"\b%s\b[`*]*\s+(?:is|are|must be|should be)\s+((?:[^.;\n]|\.\d)*)" % re.escape(name),
+        text,
+        re.I,
+    )
+    if clause is None:
+        return None
+    for part in [clause.group(1)] + re.findall(r"\(([^()]*)\)", clause.group(1)):
+        for pattern, opened in ((_AT_LEAST, False), (_ABOVE, True)):
+            bound = pattern.match(part.strip())
+            if bound:
+                facts = Facts()
+                facts.low, facts.open_low = _bound(bound.group(1)), opened
+                return facts
+    return None
 
 
 def inline(text, names):

@@ -227,6 +227,10 @@ def documentation(function, owner=None):
         for name, said in docstrings.mentioned(inspect.getdoc(function), names).items():
             if name not in facts or not facts[name].bounded():
                 facts[name] = said
+        for it in signatures.parameters(function):
+            said = docstrings.of_all(inspect.getdoc(function))
+            if said is not None and it.default is EMPTY and it.name not in facts:
+                facts[it.name] = said
     return facts
 
 

@@ -74,7 +74,7 @@ class Server:
                     target.name,
                     target.file,
                     target.line,
-                    "no time was left for it (--timeout gives more)",
+                    "no time was left for it (--total-time gives more)",
                 )
                 continue
             # What one target leaves is there for the next ones.

@@ -16,6 +16,7 @@ from ..report.fix_check import FixCheck
 from ..watch.monitor import Policy
 from . import journal as journals
 from ..report.findings import Found
+from .differentiating import LIBRARIES
 from .forking import unforkable
 from ..watch.trace import Failure, Node, Site
 from .program import Program
@@ -185,7 +186,11 @@ class Session:
     def _differentiated(self, trace):
         """The own run of a target function with a backward pass behind it, where that is possible."""
         differentiation = self.program.differentiation
-        if not self.program.function or trace.error is not None or "torch" not in sys.modules:
+        if (
+            not self.program.function
+            or trace.error is not None
+            or not any(library in sys.modules for library in LIBRARIES)
+        ):
             return trace
         differentiation.wanted = True
         again = self._own_run()

@@ -166,9 +166,10 @@ class Attempts:
         return new
 
     def _absorbed(self, key):
-        """Was all that failed there so far made finite again by what follows? Other inputs may do more."""
+        """Was all that failed there so far made finite again by what follows, or an infinity that is right?
+        Other inputs may do more."""
         held = self.collected.get(key)
-        return held is not None and held.absorbed_by is not None
+        return held is not None and (held.absorbed_by is not None or held.pole)
 
     def accept(self, failure, overrides, level, label):
         """Keeps a failure that shows again, with a smaller input; does it?"""

@@ -2,6 +2,9 @@
 
 import time
 
+# Operations of a function whose runs all go to their end, so that they can be differentiated.
+_DIFFERENTIATED = 400
+
 
 class Budget:
     """Seconds on the clock: the command promises when it ends."""
@@ -44,6 +47,9 @@ class Runner:
         self.trains = baseline.backward_calls > 0 or baseline.differentiated
         last = max([baseline.first_hit[site] for site in baseline.hits] or [0])
         self.horizon = max(60, 2 * last)
+        if baseline.differentiated and baseline.operations <= _DIFFERENTIATED:
+            # Its slopes come after its last operation.
+            self.horizon = max(self.horizon, 2 * baseline.operations)
         if baseline.stopped is not None:
             # What comes after its last operation is the endless part.
             self.horizon = min(self.horizon, max(1, baseline.operations))

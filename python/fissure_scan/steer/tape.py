@@ -51,10 +51,10 @@ def gradients(trace, known, seeds):
     return dict((key, value) for key, value in found.items() if bool((value != 0.0).any()))
 
 
-def first_bad(trace, loss):
-    """The operation whose derivative turned a finite gradient of the loss into a NaN or Inf."""
-    one = np.ones(tuple(loss.shape), dtype=np.float32)
-    for node, parts, pairs in pull(trace, [(loss, one)]):
+def first_bad(trace, results):
+    """The operation whose derivative turned a finite gradient of the sum of results into a NaN or Inf."""
+    seeds = [(value, np.ones(tuple(value.shape), dtype=np.float32)) for value in results]
+    for node, parts, pairs in pull(trace, seeds):
         if all(part is None or bool(np.isfinite(part).all()) for part in parts) and any(
             not bool(np.isfinite(cotangent).all()) for _, cotangent in pairs
         ):

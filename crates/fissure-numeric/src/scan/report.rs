@@ -146,7 +146,7 @@ impl ScanReport {
                     self.problem(
                         "time",
                         format!(
-                            "the search ended at its limit of {seconds:.0} s; --timeout gives it more"
+                            "the search ended at its limit of {seconds:.0} s; --total-time gives it more"
                         ),
                         false,
                     );
@@ -232,7 +232,7 @@ impl ScanReport {
                 "own-run",
                 format!(
                     "the program still ran after {:.0} s and was stopped there; what it had \
-                     executed is searched (--timeout gives it more)",
+                     executed is searched (--total-time gives it more)",
                     own_run.seconds
                 ),
                 false,

@@ -27,6 +27,18 @@ FORMULAS = [
     ("log(softmax(x))", "torch.log(torch.softmax(X.half(), dim=0))", "[0.0, -17.0]", "[1.0, 2.0]"),
     ("log(sigmoid(x))", "torch.log(torch.sigmoid(X.half()))", "[-17.0, -16.9]", "[1.0, 2.0]"),
     ("log(1 - sigmoid(x))", "torch.log(1 - torch.sigmoid(X))", "[16.0, 15.5]", "[1.0, 2.0]"),
+    (
+        "log(1 - sigmoid(x))",
+        "torch.log(1 - 1 / (1 + torch.exp(-X)))",
+        "[16.0, 15.5]",
+        "[1.0, 2.0]",
+    ),
+    (
+        "log(sigmoid(x))",
+        "e = torch.exp(X.half())\ntorch.log(e / (1 + e))",
+        "[-17.0, -16.9]",
+        "[1.0, 2.0]",
+    ),
     ("log(1 - exp(x))", "torch.log(1 - torch.exp(X))", "[-1e-7, -1.6e-7]", "[-1.0, -2.0]"),
     ("log(sum(exp(x)))", "torch.log(torch.exp(X).sum())", "[-103.0, -103.0]", "[1.0, 2.0]"),
     (

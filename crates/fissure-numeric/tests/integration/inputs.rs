@@ -2,12 +2,16 @@
 //! precision, and the interface of the soft assertions. Each script scans its programs in one
 //! interpreter, so that torch is imported once, and prints a line per sentence.
 
+use std::path::PathBuf;
+
 use crate::support::{all_hold, registry_file, self_test};
 
 fn every_sentence_holds(script: &str) {
-    let Some(python) = fissure_testing::torch_python() else {
-        return;
-    };
+    holds_in(fissure_testing::torch_python(), script);
+}
+
+fn holds_in(python: Option<PathBuf>, script: &str) {
+    let Some(python) = python else { return };
     let registry = registry_file();
     all_hold(&self_test(&python, script, [registry.path()]), 1);
 }
@@ -60,4 +64,15 @@ fn what_training_through_a_function_does_is_seen() {
 #[test]
 fn arguments_are_what_the_function_uses_them_as() {
     every_sentence_holds("masks_self_test.py");
+}
+
+#[test]
+fn results_that_are_right_are_no_findings_and_slopes_that_are_gone_are() {
+    let script = "results_self_test.py";
+    every_sentence_holds(script);
+    holds_in(fissure_testing::library_python("jax", "jax==0.7.1"), script);
+    holds_in(
+        fissure_testing::library_python("tensorflow", "tensorflow-cpu==2.21.0"),
+        script,
+    );
 }

@@ -179,4 +179,39 @@ def package():
 
 
 assert scans
+
+
+@case("a range that a sentence gives all arguments holds")
+def range_of_all():
+    text = """\
+        import torch
+        def kept(u, v, scale=1.0):
+            '''Hyperbolic distance; both points have entries between -0.3 and 0.3.'''
+            a = 1 - (u ** 2).sum(-1)
+            b = 1 - (v ** 2).sum(-1)
+            return scale * torch.log1p(((u - v) ** 2).sum(-1) / (a * b))
+        """
+    scan = function(text, "kept")
+    check(not scan.findings, scan)
+    scan = function(text.replace("have entries between", "are not"), "kept")
+    check(scan.findings, scan)
+
+
+@case("a bound that stands in a clause about a parameter holds")
+def bound_in_a_clause():
+    text = """\
+        import torch
+        def kept(x, dof):
+            '''Log density; dof is the number of degrees of freedom (> 0).'''
+            return -torch.log1p(x * x / dof)
+        def free(x, dof):
+            '''Log density; dof is the number of degrees of freedom of all x > 0.'''
+            return -torch.log1p(x * x / dof)
+        """
+    scan = function(text, "kept")
+    check(not scan.findings, scan)
+    scan = function(text, "free")
+    check(scan.at(7) is not None, scan)
+
+
 run_cases()

@@ -24,21 +24,31 @@ with open(sys.argv[2], encoding="utf-8") as handle:
     REGISTRY = json.load(handle)
 
 import numpy
-import torch
+
+try:
+    import torch
+except ImportError:
+    # An interpreter of another library: its scripts scan, and run no reproducer in here.
+    torch = None
 
 import in_process
 
-torch.set_num_threads(1)
 CASES = []
-# What a reproducer, whose process ends with it, replaces for good.
-_PATCHED = [
-    (owner, name)
-    for owner, names in (
-        (builtins, ("__fissure_result__",)),
-        (importlib.machinery.SourceFileLoader, ("get_code",)),
+_OF_TORCH = ()
+if torch is not None:
+    torch.set_num_threads(1)
+    _OF_TORCH = (
         (torch, ("compile", "from_numpy", "load", "save")),
         (torch.jit, ("script", "trace")),
         (torch.utils.data.DataLoader, ("__iter__",)),
+    )
+# What a reproducer, whose process ends with it, replaces for good.
+_PATCHED = [
+    (owner, name)
+    for owner, names in _OF_TORCH
+    + (
+        (builtins, ("__fissure_result__",)),
+        (importlib.machinery.SourceFileLoader, ("get_code",)),
         (math, tuple(dir(math))),
         (
             numpy,
