@@ -360,7 +360,7 @@ fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> 
         }
         Want::Multiple(divisor) => {
             let odd: Vec<usize> = (0..shape.len())
-                .filter(|at| shape[*at] == 0 || shape[*at] % divisor != 0)
+                .filter(|at| shape[*at] == 0 || !shape[*at].is_multiple_of(*divisor))
                 .filter(|at| shape[*at] <= LARGEST as u64)
                 .collect();
             if odd.is_empty() {
