@@ -2,6 +2,7 @@
 
 python3 benches/any-function.py FISSURE LIBRARY VERSION COUNT SEED [flags of fuzz]
 
+VERSION may be a whole requirement where the distribution has another name than the library (tensorflow-cpu==2.21.0).
 Names come from `fissure apis LIBRARY --json`; each gets 200 inputs. *Refused*: skipped for another reason than the
 deny-list. *Usable*: at least one input accepted.
 """
@@ -25,7 +26,8 @@ def shown(reason):
 
 
 def main(program, library, version, count, seed, flags):
-    environment = ["--env", "%s==%s" % (library, version)]
+    requirement = version if "==" in version else "%s==%s" % (library, version)
+    environment = ["--env", requirement]
     rows = lines([program, "apis", library, "--json"] + environment)
     names = [row["name"] for row in rows if row["left_out"] is None]
     random.Random(seed).shuffle(names)

@@ -1,11 +1,13 @@
 //! The facade that the campaign drives: numbers in, inputs out, outcomes back.
 
 mod boundary;
+mod told;
 
 use fissure_model::{ConcreteInput, Intent, Mode, Signature, Spec};
 use fissure_solve::{Checker, PlanError, Random, arrays_serve};
 
 use crate::alternative::Alternative;
+use crate::by_keyword::ByKeyword;
 use crate::ceilings::Ceilings;
 use crate::construct::{arrays_for_tensors, concrete_input, hand_over};
 use crate::coverage::MutatorCoverage;
@@ -70,6 +72,7 @@ pub struct Generator {
     unspoken: Unspoken,
     /// Numbers that made calls too long.
     ceilings: Ceilings,
+    by_keyword: ByKeyword,
     /// The library has been asked, whether or not it said anything.
     asked: bool,
     /// Library of the tensors.
@@ -125,6 +128,7 @@ impl Generator {
             alternative: None,
             unspoken,
             ceilings: Ceilings::default(),
+            by_keyword: ByKeyword::default(),
             asked: spec.params.iter().any(|param| param.hints.is_some()),
             options,
             key,
@@ -206,6 +210,7 @@ impl Generator {
             }
             self.keep_below_ceilings(&mut input, &mut random);
         }
+        self.by_keyword.pass(&mut input, &mut random);
         let arrays = match input.intent {
             Intent::Violate { .. } if number < ARRAYS_FIRST => 1.0,
             _ => ARRAYS,
@@ -320,6 +325,7 @@ impl Generator {
     /// The same, with what the rejection asks for.
     pub fn observe_reason(&mut self, number: u64, accepted: bool, wishes: &[Wish]) {
         self.ceilings.learn(wishes);
+        self.by_keyword.learn(wishes);
         if let Some(repairs) = &mut self.repairs {
             repairs.observe(number, accepted, wishes);
         }
@@ -381,35 +387,6 @@ impl Generator {
             fits && has_dtypes(input, self.options.dtypes.as_deref()) && self.allows(input)
         };
         ordinary::alike(&drawn, random, allowed).unwrap_or(drawn)
-    }
-
-    /// A drawn input, most often with what accepted ones have in common.
-    fn tied_or_as_drawn(
-        &mut self,
-        number: u64,
-        drawn: ConcreteInput,
-        random: &mut Random,
-    ) -> ConcreteInput {
-        let Some(repairs) = &self.repairs else {
-            return drawn;
-        };
-        let tied = repairs.tied(&drawn, random).filter(|tied| {
-            let fits = tensor_bytes(tied) <= self.options.max_tensor_bytes;
-            fits && has_dtypes(tied, self.options.dtypes.as_deref()) && self.allows(tied)
-        });
-        let Some(repairs) = &mut self.repairs else {
-            return drawn;
-        };
-        match tied {
-            Some(tied) => {
-                repairs.remember_tied(number, &tied);
-                tied
-            }
-            None => {
-                repairs.remember(number, &drawn, 0);
-                drawn
-            }
-        }
     }
 
     /// An input drawn from what the library says, as long as the file or the rules are doubted.

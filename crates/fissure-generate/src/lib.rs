@@ -3,6 +3,7 @@
 
 mod alternative;
 mod arranged;
+mod by_keyword;
 mod call_form;
 mod ceilings;
 mod construct;

@@ -21,6 +21,12 @@ pub(super) fn repaired(
 ) -> Vec<ConcreteInput> {
     match &wish.want {
         Want::SameShape => return same_shape(input).into_iter().collect(),
+        Want::NotCalled => {
+            let mut plain = input.clone();
+            return (plain.layer_arguments.take().map(|_| plain))
+                .into_iter()
+                .collect();
+        }
         Want::SameDtype => return same_dtype(input).into_iter().collect(),
         Want::Agree { one, other } => {
             let mut made: Vec<ConcreteInput> = Vec::new();
@@ -69,7 +75,7 @@ pub(super) fn repaired(
             about: None,
             want: wish.want.clone(),
         };
-        if !matches!(wish.want, Want::Nothing) {
+        if !matches!(wish.want, Want::Nothing | Want::Word(_)) {
             return repaired(input, &anywhere, most, random);
         }
     }
@@ -187,6 +193,10 @@ fn change(value: &mut Value, want: &Want, random: &mut Random) -> bool {
                 Want::Number { from, to } if before == i128::from(*from) => *number = (*to).into(),
                 Want::AtLeast(least) => *number = before.max((*least).into()),
                 Want::AtMost(most) => *number = before.min((*most).into()),
+                Want::Multiple(divisor) => {
+                    let divisor = i128::from(*divisor);
+                    *number = (before.max(1) + divisor - 1) / divisor * divisor;
+                }
                 Want::Small => *number = i128::from(before != 0 && random.chance(0.3)),
                 _ => return false,
             }
@@ -347,6 +357,21 @@ fn change_tensor(tensor: &mut TensorValue, want: &Want, random: &mut Random) -> 
         }
         Want::AtMost(most) => {
             return clamp(tensor, None, Some(*most as f64));
+        }
+        Want::Multiple(divisor) => {
+            let odd: Vec<usize> = (0..shape.len())
+                .filter(|at| shape[*at] == 0 || !shape[*at].is_multiple_of(*divisor))
+                .filter(|at| shape[*at] <= LARGEST as u64)
+                .collect();
+            if odd.is_empty() {
+                return false;
+            }
+            // Channels come second, in what most libraries take.
+            let at = match odd.contains(&1) && random.chance(0.5) {
+                true => 1,
+                false => *random.pick(&odd),
+            };
+            shape[at] = shape[at].max(1).div_ceil(*divisor) * divisor;
         }
         Want::Small if tensor.dtype.is_integer() => {
             return clamp(

@@ -36,12 +36,8 @@ pub(super) fn explored(
 ) -> ConcreteInput {
     let mut input = input.clone();
     if random.chance(0.1) {
-        // The least that can be called: an argument that is always refused goes with the others.
-        let least = |arguments: &mut Vec<Argument>| {
-            arguments.retain(|argument| argument.passing == Passing::Positional);
-        };
-        least(&mut input.arguments);
-        input.layer_arguments.as_mut().map(least);
+        // An argument that is always refused goes with the others.
+        input = least(&input);
     }
     for _ in 0..1 + u64::from(random.chance(0.35)) {
         let own = input.arguments.len();
@@ -75,6 +71,17 @@ pub(super) fn explored(
     if random.chance(0.12) {
         number_by_sizes(&mut input);
     }
+    input
+}
+
+/// The least that can be called: without what is given by keyword.
+pub(super) fn least(input: &ConcreteInput) -> ConcreteInput {
+    let mut input = input.clone();
+    let least = |arguments: &mut Vec<Argument>| {
+        arguments.retain(|argument| argument.passing == Passing::Positional);
+    };
+    least(&mut input.arguments);
+    input.layer_arguments.as_mut().map(least);
     input
 }
 

@@ -9,13 +9,16 @@ mod alike;
 mod apply;
 mod bonds;
 mod elements;
+mod examples;
 mod explore;
 mod ladder;
 mod moves;
 mod queue;
 mod stages;
+mod standing;
 mod statements;
 mod vary;
+mod waiting;
 mod way;
 mod wish;
 mod words;
@@ -23,18 +26,21 @@ mod words;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-use fissure_model::{ConcreteInput, Example, Intent, Value};
+use fissure_model::{ConcreteInput, Example, Intent};
 use fissure_solve::Random;
 
 pub(crate) use alike::{retyped, same_shape};
 pub(crate) use apply::formed;
 use bonds::Bonds;
 pub(crate) use elements::reshaped;
+use examples::twice;
 use ladder::Ladder;
 use moves::{Change, Moves};
 use queue::{Queue, Queued};
 use stages::Stages;
+use standing::Standing;
 pub(crate) use vary::resize as resize_alike;
+use waiting::{Rate, Waiting};
 use way::{Way, further};
 pub use wish::{Want, Wish, wishes};
 
@@ -44,6 +50,8 @@ const DEPTH: u8 = 8;
 const BRANCHES: usize = 3;
 /// The same as long as nothing is accepted.
 const BRANCHES_AT_FIRST: usize = 5;
+/// How often a refused input is tried with nothing but what a call must have, as long as nothing is accepted.
+const LEAST_CALL: f64 = 0.35;
 /// Accepted inputs whose neighbours are tried.
 const ELITES: usize = 48;
 /// Inputs whose outcome is awaited.
@@ -58,7 +66,7 @@ const FRUITLESS_SHARE: f64 = 0.8;
 /// The same where neighbours do far better than drawn inputs: the rest finds what is no neighbour of anything.
 const DESERVED_SHARE: f64 = 0.75;
 /// The same where the user wants only inputs that should be accepted.
-const DESERVED_CONFORMING: f64 = 0.85;
+const DESERVED_CONFORMING: f64 = 0.92;
 
 /// How much better than drawn inputs neighbours have to do to get all that they may have.
 const BETTER: f64 = 0.4;
@@ -82,6 +90,8 @@ pub(crate) struct Repairs {
     moves: Moves,
     /// What belongs together in accepted inputs.
     bonds: Bonds,
+    /// What refusals ask for again and again.
+    standing: Standing,
     /// Rejected inputs by reason, as long as nothing is accepted.
     stages: Stages,
     /// The same by how far they came.
@@ -94,66 +104,11 @@ pub(crate) struct Repairs {
     /// The same of repaired ones, and of neighbours of accepted ones.
     repaired: Rate,
     neighbours: Rate,
+    /// Nothing is to be broken on purpose.
+    conforming: bool,
     /// The most that repairs and neighbours may take of the sequence once something is accepted.
     most: f64,
     key: [u8; 32],
-}
-
-/// An input whose outcome is awaited.
-struct Waiting {
-    number: u64,
-    input: ConcreteInput,
-    /// How often it was repaired since it last came further; 0: it was drawn.
-    depth: u8,
-    /// How far the refused input came that it was made from.
-    from: Option<Way>,
-    /// How it differs from an accepted one.
-    changes: Vec<Change>,
-    /// What is known to belong together was put into it.
-    tied: bool,
-    /// It was changed after it was made, so that nothing follows from its rejection.
-    doubted: bool,
-}
-
-#[derive(Default)]
-struct Rate {
-    tried: f64,
-    accepted: f64,
-}
-
-impl Rate {
-    fn count(&mut self, accepted: bool) {
-        self.tried += 1.0;
-        self.accepted += f64::from(u8::from(accepted));
-    }
-
-    fn value(&self) -> f64 {
-        (self.accepted + 1.0) / (self.tried + 2.0)
-    }
-}
-
-/// Examples as inputs, each twice, for a boundary case may come into it: as it stands, and with its
-/// nested lists of numbers as tensors, of which there are more neighbours.
-fn twice(examples: &[Example]) -> VecDeque<ConcreteInput> {
-    let input = |example: &Example| ConcreteInput {
-        number: 0,
-        arguments: example.arguments.clone(),
-        layer_arguments: example.layer_arguments.clone(),
-        intent: Intent::Conform,
-        mutations: Vec::new(),
-    };
-    let with_tensors = |example: &Example| {
-        let mut input = input(example);
-        let layer = input.layer_arguments.iter_mut().flatten();
-        for argument in input.arguments.iter_mut().chain(layer) {
-            if let Some(tensor) = elements::as_tensor(&argument.value) {
-                argument.value = Value::Tensor(tensor);
-            }
-        }
-        input
-    };
-    let plain = examples.iter().map(input);
-    plain.chain(examples.iter().map(with_tensors)).collect()
 }
 
 impl Repairs {
@@ -169,6 +124,7 @@ impl Repairs {
             waiting: VecDeque::new(),
             moves: Moves::default(),
             bonds: Bonds::default(),
+            standing: Standing::default(),
             stages: Stages::default(),
             ladder: Ladder::default(),
             examples: twice(examples),
@@ -176,6 +132,7 @@ impl Repairs {
             accepted: 0.0,
             repaired: Rate::default(),
             neighbours: Rate::default(),
+            conforming,
             most: match conforming {
                 true => DESERVED_CONFORMING,
                 false => DESERVED_SHARE,
@@ -245,8 +202,15 @@ impl Repairs {
         } else if !self.queue.is_empty() && random.chance(self.queue_share()) {
             let next = self.queue.pop()?;
             from = next.from;
-            let intent = wanted(&next.input, may_break)?;
-            (next.input, intent, next.depth, Vec::new())
+            let mut input = next.input;
+            if self.elites.is_empty()
+                && let Some(better) = self.standing.fulfilled(&input, random)
+                && wanted(&better, may_break).is_some()
+            {
+                input = better;
+            }
+            let intent = wanted(&input, may_break)?;
+            (input, intent, next.depth, Vec::new())
         } else if self.elites.is_empty() {
             let (refused, about, way) = self.stages.pick(random)?;
             from = way.cloned();
@@ -299,7 +263,11 @@ impl Repairs {
         if self.elites.len() < SEVERAL {
             return 0.5;
         }
-        (0.5 * self.repaired.value() / self.neighbours.value()).clamp(0.05, 0.5)
+        let worth = self.repaired.value() / self.neighbours.value();
+        match self.conforming {
+            true => (0.5 * worth * worth).clamp(0.03, 0.5),
+            false => (0.5 * worth).clamp(0.05, 0.5),
+        }
     }
 
     /// An input is under way; `depth` 0: it was drawn, not repaired.
@@ -325,12 +293,30 @@ impl Repairs {
             changes,
             tied: false,
             doubted: false,
+            fulfilled: None,
         });
     }
 
     /// A drawn input with all that is known to belong together, if it is the turn of one.
     pub(crate) fn tied(&self, input: &ConcreteInput, random: &mut Random) -> Option<ConcreteInput> {
         self.bonds.tied(input, random)
+    }
+
+    /// A drawn input with what refusals ask for again and again, if it is the turn of one.
+    pub(crate) fn fulfilled(
+        &self,
+        input: &ConcreteInput,
+        random: &mut Random,
+    ) -> Option<ConcreteInput> {
+        // Where most is accepted as it is drawn, nothing is missing that words could tell.
+        (self.rate() < 0.5).then(|| self.standing.fulfilled(input, random))?
+    }
+
+    /// What refusals ask for was put into the last input, or not; it was drawn.
+    pub(crate) fn remember_fulfilled(&mut self, fulfilled: bool) {
+        if let Some(last) = self.waiting.back_mut() {
+            last.fulfilled = Some(fulfilled);
+        }
     }
 
     /// The same as [`Repairs::remember`], of an input that [`Repairs::tied`] made.
@@ -374,6 +360,7 @@ impl Repairs {
                 changes,
                 tied,
                 doubted,
+                fulfilled,
                 ..
             } = waiting;
             if doubted {
@@ -387,6 +374,12 @@ impl Repairs {
                     });
                 }
                 return;
+            }
+            if let Some(with) = fulfilled {
+                self.standing.judge(with, accepted);
+            }
+            if !accepted {
+                self.standing.learn(wishes);
             }
             self.bonds.learn(&input, accepted);
             if depth == 0 {
@@ -450,6 +443,18 @@ impl Repairs {
             false => BRANCHES,
         };
         let mut made = Vec::new();
+        if self.elites.is_empty() && random.chance(LEAST_CALL) {
+            // What may be left away is refused as often as what may not, and each alone.
+            let mut least = explore::least(input);
+            for wish in wishes {
+                let mut next = apply::repaired(&least, wish, 1, &mut random);
+                if let Some(mended) = next.pop().filter(|_| random.chance(0.7)) {
+                    least = mended;
+                    break;
+                }
+            }
+            made.extend((least != *input).then_some(least));
+        }
         for wish in wishes {
             let room = most - made.len();
             made.extend(apply::repaired(input, wish, room.min(2), &mut random));

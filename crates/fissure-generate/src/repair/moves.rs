@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use fissure_model::{ConcreteInput, Passing, Value};
+use fissure_model::{ConcreteInput, Dtype, Passing, Value};
 use fissure_solve::Random;
 
 use super::apply::argument;
@@ -54,15 +54,34 @@ pub(super) struct Change {
     pub how: Move,
     /// The argument.
     pub name: String,
-    /// A dimension, or a place in a list.
+    /// A dimension, a place in a list, or an element type of [`USUAL`].
     pub place: usize,
 }
+
+/// Element types that a change leads to; which of them an argument takes is learned one by one.
+pub(super) const USUAL: [Dtype; 8] = [
+    Dtype::Float32,
+    Dtype::Float64,
+    Dtype::Float16,
+    Dtype::Bfloat16,
+    Dtype::Int64,
+    Dtype::Int32,
+    Dtype::Bool,
+    Dtype::Complex64,
+];
 
 /// What became of the changes so far.
 #[derive(Default)]
 pub(super) struct Moves {
+    /// How often each was tried and accepted.
     known: BTreeMap<Change, (f32, f32)>,
+    /// The same of all changes of one way to one argument, and of all of one way.
+    names: BTreeMap<(Move, String), (f32, f32)>,
+    ways: BTreeMap<Move, (f32, f32)>,
 }
+
+/// Outcomes of a change itself that say as much as those of its likes.
+const LIKES: f32 = 2.0;
 
 impl Moves {
     /// A change that fits the input, those first that were accepted before.
@@ -83,20 +102,37 @@ impl Moves {
         let weights: Vec<f32> = possible
             .iter()
             .map(|(_, change)| {
-                let (tried, accepted) = self.known.get(change).copied().unwrap_or_default();
-                let score = (accepted + 1.0) / (tried + 1.0);
+                let score = self.score(change);
                 change.how.prior() / counts[&change.how] * score * score
             })
             .collect();
         Some(possible.swap_remove(random.weighted(&weights)))
     }
 
+    /// How likely a change is accepted. Of one that is new, its likes say something: the same way at other places of the
+    /// argument, and of other arguments.
+    fn score(&self, change: &Change) -> f32 {
+        let after = |known: Option<&(f32, f32)>, expected: f32, weight: f32| {
+            let (tried, accepted) = known.copied().unwrap_or_default();
+            (accepted + weight * expected) / (tried + weight)
+        };
+        let alike = after(self.ways.get(&change.how), 1.0, 1.0);
+        let by_name = self.names.get(&(change.how, change.name.clone()));
+        let near = after(by_name, alike, LIKES);
+        after(self.known.get(change), near, LIKES)
+    }
+
     /// An input with these changes was accepted, or not.
     pub(super) fn learn(&mut self, changes: Vec<Change>, accepted: bool) {
-        for change in changes {
-            let (tried, kept) = self.known.entry(change).or_default();
+        let count = |(tried, kept): &mut (f32, f32)| {
             *tried += 1.0;
             *kept += f32::from(u8::from(accepted));
+        };
+        for change in changes {
+            count(self.ways.entry(change.how).or_default());
+            let name = (change.how, change.name.clone());
+            count(self.names.entry(name).or_default());
+            count(self.known.entry(change).or_default());
         }
     }
 }
@@ -116,8 +152,10 @@ fn possible(input: &ConcreteInput, other: &ConcreteInput) -> Vec<(usize, Change)
             Value::Tensor(tensor) | Value::NdArray(tensor) => {
                 add(Move::Elements, 0);
                 add(Move::Rank, 0);
-                add(Move::Retype, 0);
-                add(Move::RetypeAlone, 0);
+                for place in 0..USUAL.len() {
+                    add(Move::Retype, place);
+                    add(Move::RetypeAlone, place);
+                }
                 add(Move::Form, 0);
                 for place in 0..tensor.shape.len() {
                     add(Move::Resize, place);
@@ -134,7 +172,7 @@ fn possible(input: &ConcreteInput, other: &ConcreteInput) -> Vec<(usize, Change)
                     }
                 }
                 if let Some(Value::Tensor(tensor)) = items.first() {
-                    add(Move::Retype, 0);
+                    (0..USUAL.len()).for_each(|place| add(Move::Retype, place));
                     (0..tensor.shape.len()).for_each(|place| add(Move::Resize, place));
                 }
             }

@@ -20,6 +20,8 @@ const MODERATE: i128 = 16;
 pub(super) enum Statement {
     /// The argument is a tensor.
     Tensor(u8),
+    /// The argument is a list or a tuple.
+    Listed(u8),
     /// A number is at least this.
     AtLeast(u8, i8),
     /// A number is from 0 to 1.
@@ -125,6 +127,8 @@ pub(super) fn statements(numbers: &[Option<u8>], input: &ConcreteInput) -> Vec<(
 
 fn alone(number: u8, value: &Value, found: &mut Vec<(Statement, bool)>) {
     found.push((Statement::Tensor(number), tensor(value).is_some()));
+    let listed = matches!(value, Value::List(_) | Value::Tuple(_));
+    found.push((Statement::Listed(number), listed));
     match value {
         Value::Int(value) => {
             found.push((Statement::AtLeast(number, 0), *value >= 0));
@@ -246,6 +250,14 @@ pub(super) fn put(
                 && tensor(&argument(input, at).value).is_none()
             {
                 to_sort(&mut argument_mut(input, at).value, Sort::Tensor, random);
+            }
+        }
+        Statement::Listed(number) => {
+            if let Some(at) = place(number) {
+                let value = &mut argument_mut(input, at).value;
+                if !matches!(value, Value::List(_) | Value::Tuple(_)) {
+                    to_sort(value, Sort::List, random);
+                }
             }
         }
         Statement::AtLeast(number, least) => {

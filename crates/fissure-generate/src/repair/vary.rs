@@ -4,8 +4,8 @@ use fissure_model::{ConcreteInput, Dtype, Fill, FillScheme, Value};
 use fissure_solve::Random;
 
 use super::apply::{argument, argument_mut, remove};
-use super::elements::{in_order, reshaped};
-use super::moves::{Change, Move, Moves, theirs};
+use super::elements::{clamp, in_order, reshaped};
+use super::moves::{Change, Move, Moves, USUAL, theirs};
 use crate::elements::fill_tensor;
 
 /// Dimensions of a changed tensor at most.
@@ -66,11 +66,11 @@ fn carry_out(
             }
         }
         Move::Rank => other_rank(value, random),
-        Move::Retype => other_dtype(input, at, random),
+        Move::Retype => other_dtype(input, at, USUAL[change.place]),
         Move::RetypeAlone => {
             if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
                 let shape = tensor.shape.clone();
-                *tensor = reshaped(tensor, *random.pick(&USUAL), shape);
+                *tensor = reshaped(tensor, USUAL[change.place], shape);
             }
         }
         Move::Number | Move::Flag => match value {
@@ -121,6 +121,10 @@ fn new_elements(value: &mut Value, random: &mut Random) {
         let new = fill_tensor(tensor.dtype, tensor.shape.clone(), fill, random);
         let sorted = known.len() > 1 && known.is_sorted();
         *tensor = if sorted { in_order(&new) } else { new };
+        if least == 1.0 {
+            // Indices that count from one.
+            clamp(tensor, Some(1.0), None);
+        }
         return;
     }
     // Probabilities, scales and widths stay above zero, most of the time.
@@ -216,19 +220,8 @@ fn replace_size(value: &mut Value, from: u64, to: u64, numbers: bool) {
     }
 }
 
-const USUAL: [Dtype; 8] = [
-    Dtype::Float32,
-    Dtype::Float64,
-    Dtype::Float16,
-    Dtype::Bfloat16,
-    Dtype::Int64,
-    Dtype::Int32,
-    Dtype::Bool,
-    Dtype::Complex64,
-];
-
 /// All tensors of one element type get another one.
-fn other_dtype(input: &mut ConcreteInput, chosen: usize, random: &mut Random) {
+fn other_dtype(input: &mut ConcreteInput, chosen: usize, to: Dtype) {
     let mut from = None;
     argument(input, chosen).value.walk(&mut |value| {
         if let Value::Tensor(tensor) | Value::NdArray(tensor) = value {
@@ -238,7 +231,6 @@ fn other_dtype(input: &mut ConcreteInput, chosen: usize, random: &mut Random) {
     let Some(from) = from else {
         return;
     };
-    let to = *random.pick(&USUAL);
     for at in 0..count(input) {
         retype(&mut argument_mut(input, at).value, from, to);
     }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::way::Way;
 use super::words::dtypes_in;
+use crate::by_keyword::fewer;
 
 /// Wishes kept of one message.
 const MOST: usize = 8;
@@ -84,6 +85,15 @@ pub enum Want {
     Through(String),
     /// An object of the table of functions.
     Made(String),
+    /// So many arguments by position, of the function or of the call on an object that was made.
+    Positional {
+        most: usize,
+        called: bool,
+    },
+    /// What was made is the result already, and is not called.
+    NotCalled,
+    /// A size or a number that this divides.
+    Multiple(u64),
     /// The call did not end in its time: a number smaller than this.
     Below(i64),
     /// How far the call came; asks for nothing.
@@ -118,14 +128,16 @@ macro_rules! pattern {
 
 mod conditions;
 mod elements;
+mod mentioned;
 mod shapes;
 mod sizes;
 mod sorts;
 
 use conditions::condition;
 use elements::elements;
+use mentioned::mentioned;
 use shapes::{last, named, shapes, two_shapes, unpacked, whole};
-use sizes::{axes, bounds, lengths, ranks, subscripts, substitutions};
+use sizes::{axes, bounds, lengths, multiples, paired, ranks, subscripts, substitutions};
 use sorts::{element_types, forms, sorts};
 
 pattern!(
@@ -137,16 +149,14 @@ pattern!(
     UNEXPECTED,
     r"(?i)unexpected keyword argument '?(\w+)|unrecognized keyword '?(\w+)|(\w+) (?:is|are) not supported|does not (?:support|take) (\w+)|invalid keyword argument '?(\w+)"
 );
-pattern!(
-    POSITION,
-    r"(?i)(?:\(position |argument #|arg #|argument )(\d+)"
-);
-// "input #1(zero-based) was expected to be a float tensor".
-pattern!(PLACE, r"(?i)input #?(\d+) ?\(zero-based\)");
 // What cannot be understood at all is not mended either.
 pattern!(
     UNREADABLE,
     r"(?i)could not (?:interpret|parse|convert|understand)|unrecogni[sz]ed|unknown|invalid \w+ (?:identifier|name)|not callable"
+);
+pattern!(
+    RESULT_CALLED,
+    r"'[\w.]*(?:Tensor|ndarray|ArrayImpl)' object is not callable"
 );
 // A name in backticks is a name; a value in them is left as it is.
 pattern!(BACKTICKS, r"`([A-Za-z_][\w]*\.[\w.]+)`");
@@ -195,10 +205,23 @@ pub fn wishes(exception: &Exception, input: &ConcreteInput) -> Vec<Wish> {
             told.push(Wish { about, want });
         }
     }
+    if let Some(wish) = how_called(&exception.message, input) {
+        told.insert(0, wish);
+    }
     if let Some(way) = way {
         add(&mut told, None, Want::Reached(way));
     }
     told
+}
+
+/// What is to be changed about the call and not about its arguments.
+fn how_called(message: &str, input: &ConcreteInput) -> Option<Wish> {
+    let not_called = || {
+        let is_result = input.layer_arguments.is_some() && RESULT_CALLED.is_match(message);
+        is_result.then_some(Want::NotCalled)
+    };
+    let want = fewer(message, input).or_else(not_called)?;
+    Some(Wish { about: None, want })
 }
 
 /// The argument that a word of `involved.py` means.
@@ -330,12 +353,14 @@ fn asked(message: &str, params: &[&str], shown: Option<&str>) -> Vec<Wish> {
     elements(message, about, &mut found);
     whole(message, about, &mut found);
     named(message, about, &mut found);
+    paired(message, &mut found);
     two_shapes(message, &mut found);
     ranks(wanted, &lower, about, &mut found);
     last(wanted, about, &mut found);
     unpacked(message, &mut found);
     axes(message, about, &mut found);
     bounds(wanted, &lower, about, &mut found);
+    multiples(message, params, about, &mut found);
     lengths(wanted, about, &mut found);
     shapes(&lower, about, &mut found);
     choices(message, params, about, &mut found);
@@ -346,13 +371,18 @@ fn asked(message: &str, params: &[&str], shown: Option<&str>) -> Vec<Wish> {
     found
 }
 
-/// TensorFlow begins with where it happened: `{{function_node … device:CPU:0}} `.
+/// TensorFlow begins with where it happened, `{{function_node … device:CPU:0}} `, and ends with all that the operation
+/// declares.
 fn without_place(message: &str) -> &str {
-    match message
-        .split_once("{{")
-        .and_then(|(_, rest)| rest.split_once("}}"))
+    let mut message = message;
+    while let Some((_, rest)) = message
+        .strip_prefix("{{")
+        .and_then(|rest| rest.split_once("}}"))
     {
-        Some((_, rest)) if message.len() - rest.len() < 260 => rest.trim_start(),
+        message = rest.trim_start();
+    }
+    match message.find("; NodeDef:") {
+        Some(at) if at > 0 => message[..at].trim_end(),
         _ => message,
     }
 }
@@ -391,30 +421,6 @@ fn hash(start: u64, bytes: impl Iterator<Item = u8>) -> u64 {
 fn add(found: &mut Vec<Wish>, about: Option<&str>, want: Want) {
     let about = about.map(str::to_owned);
     found.push(Wish { about, want });
-}
-
-/// The parameter that a message speaks of: in quotes before bare, by position last.
-fn mentioned<'a>(message: &str, params: &[&'a str]) -> Option<&'a str> {
-    let quoted = QUOTED.captures_iter(message).find_map(|found| {
-        let name = found.get(1)?.as_str();
-        params.iter().find(|param| **param == name)
-    });
-    let bare = || {
-        let words = message.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        words
-            .filter(|word| word.len() >= 3)
-            .find_map(|word| params.iter().find(|param| **param == word))
-    };
-    let placed = || {
-        let number = |pattern: &Regex| -> Option<usize> {
-            pattern.captures(message)?.get(1)?.as_str().parse().ok()
-        };
-        match number(&PLACE) {
-            Some(place) => params.get(place),
-            None => params.get(number(&POSITION)?.checked_sub(1)?),
-        }
-    };
-    quoted.or_else(bare).or_else(placed).copied()
 }
 
 fn leave_out(message: &str, params: &[&str], found: &mut Vec<Wish>) {

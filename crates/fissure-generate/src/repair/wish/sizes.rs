@@ -28,6 +28,14 @@ pattern!(
     r"(?i)(?:at most|less than or equal to|no more than|<=|maximum(?: of)?) ?(-?\d+)"
 );
 pattern!(BELOW, r"(?i)(?:less than|smaller than|< ) ?(-?\d+)");
+// "The first dimension of paddings must be the rank of inputs[5,2] [2,3]".
+pattern!(PAIRED, r"must be the rank of inputs ?\[(\d),\d+\]");
+pattern!(BETWEEN, r"(?i)\bbetween (-?\d+) and (-?\d+)?");
+// "expected to be divisible by num_groups, but got … num_groups=4", "must be a multiple of 8".
+pattern!(
+    MULTIPLE,
+    r"(?i)(?:divisible by|multiple of|divide by) (?:the )?(?:value of )?`?(?:(\d+)|([a-z_][\w ]{2,24}?)(?: ?\((\d+)\)|,? but.*\b([a-z_]\w*) ?[=:] ?(\d+)| ?= ?(\d+)))"
+);
 pattern!(RANGE, r"[\[(] ?(-?\d+) ?(?:,|, |\.\.) ?(-?\d+) ?[\])]");
 pattern!(
     LENGTH,
@@ -83,6 +91,15 @@ pub(super) fn subscripts(message: &str, found: &mut Vec<Wish>) {
     }
 }
 
+/// What is said of each dimension of another tensor: two numbers for each.
+pub(super) fn paired(message: &str, found: &mut Vec<Wish>) {
+    if let Some(captures) = PAIRED.captures(message)
+        && let Ok(rank) = captures[1].parse()
+    {
+        add(found, None, Want::Rank(vec![rank]));
+    }
+}
+
 /// An axis that some tensor lacks, or a rank that one has at least.
 pub(super) fn axes(message: &str, about: Option<&str>, found: &mut Vec<Wish>) {
     let Some(captures) = AXIS.captures(message) else {
@@ -135,6 +152,16 @@ pub(super) fn bounds(wanted: &str, lower: &str, about: Option<&str>, found: &mut
         add(found, about, Want::AtLeast(least));
         add(found, about, Want::AtMost(most));
     }
+    if let Some(between) = BETWEEN.captures(wanted) {
+        if let Ok(least) = between[1].parse() {
+            add(found, about, Want::AtLeast(least));
+        }
+        match between.get(2).map(|most| most.as_str().parse()) {
+            Some(Ok(most)) => add(found, about, Want::AtMost(most)),
+            // A size that is named and not told.
+            _ => add(found, about, Want::AtMost(1)),
+        }
+    }
     if let Some(least) = number(&LEAST) {
         add(found, about, Want::AtLeast(least));
     } else if let Some(above) = number(&ABOVE) {
@@ -161,6 +188,35 @@ pub(super) fn bounds(wanted: &str, lower: &str, about: Option<&str>, found: &mut
         .any(|said| lower.contains(said))
     {
         add(found, about, Want::Filled);
+    }
+}
+
+/// What a size or a number has to be a multiple of.
+pub(super) fn multiples(
+    message: &str,
+    params: &[&str],
+    about: Option<&str>,
+    found: &mut Vec<Wish>,
+) {
+    let Some(captures) = MULTIPLE.captures(message) else {
+        return;
+    };
+    let named = captures.get(2).map(|name| name.as_str());
+    let shown = captures.get(4).map(|name| name.as_str());
+    let digits = [1, 3, 5, 6].into_iter().find_map(|at| captures.get(at));
+    if shown.is_some() && shown != named {
+        return;
+    }
+    let divisor = digits.and_then(|digits| digits.as_str().parse().ok());
+    if let Some(divisor) = divisor.filter(|divisor| (2..=256).contains(divisor)) {
+        // What divides is not what is to be divided.
+        let about = about.filter(|about| Some(*about) != named);
+        add(found, about, Want::Multiple(divisor));
+        if let Some(divides) = params.iter().find(|param| Some(**param) == named) {
+            // Whatever is to be divided, this divides it.
+            let (from, to) = (divisor as i64, 1);
+            add(found, Some(*divides), Want::Number { from, to });
+        }
     }
 }
 

@@ -474,3 +474,52 @@ fn factors_and_channels_say_which_size_is_wanted() {
     let found = wants("shapes cannot be multiplied (4x4 and 4x8)", &["x"]);
     assert!(!found.contains(&Want::Last(4)), "{found:?}");
 }
+
+#[test]
+fn a_parameter_is_known_by_its_words_apart_and_by_a_part_of_its_name() {
+    let about = |message, params: &[&str]| mentioned(message, params).map(str::to_owned);
+    let found = about(
+        "kernel size should be greater than zero, but got 0x3",
+        &["input", "kernel_size"],
+    );
+    assert_eq!(found.as_deref(), Some("kernel_size"));
+    let found = about(
+        "pivots passed to it must be between 1 and LU.size[-2] inclusive",
+        &["LU_data", "LU_pivots"],
+    );
+    assert_eq!(found.as_deref(), Some("LU_pivots"));
+    let found = about(
+        "Expected list for 'ksizes' argument to 'extract' Op, not 3.",
+        &["images", "sizes", "strides"],
+    );
+    assert_eq!(found.as_deref(), Some("sizes"));
+    let found = about("two inputs are needed", &["left_inputs", "right_inputs"]);
+    assert_eq!(found, None, "either may be meant");
+}
+
+#[test]
+fn what_has_to_be_divided_is_made_a_multiple_or_its_divisor_one() {
+    let message = "Expected number of channels in input to be divisible by num_groups, but got input of shape [3, 3] and num_groups=8";
+    let wanted = wants(message, &["input", "num_groups"]);
+    assert!(wanted.contains(&Want::Multiple(8)), "{wanted:?}");
+    assert!(
+        wanted.contains(&Want::Number { from: 8, to: 1 }),
+        "{wanted:?}"
+    );
+    let wanted = wants("height must be a multiple of 16", &["x"]);
+    assert!(wanted.contains(&Want::Multiple(16)), "{wanted:?}");
+}
+
+#[test]
+fn where_it_happened_and_what_the_operation_declares_ask_for_nothing() {
+    let message = "Length for attr 'strides' of 2 must be at least minimum 4\n\t; NodeDef: {{node D}}; Op<name=D; attr=padding:string,allowed=[\"SAME\", \"VALID\"]>";
+    let wanted = wants(message, &["strides", "padding"]);
+    assert!(wanted.contains(&Want::Length(4)), "{wanted:?}");
+    assert!(
+        !wanted.iter().any(|want| matches!(want, Want::Word(_))),
+        "{wanted:?}"
+    );
+    let message = "{{function_node __wrapped__Pad_device_/job:localhost}} The first dimension of paddings must be the rank of inputs[5,2] [2,3]";
+    let wanted = wants(message, &["x"]);
+    assert!(wanted.contains(&Want::Rank(vec![5])), "{wanted:?}");
+}
