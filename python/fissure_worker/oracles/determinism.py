@@ -31,13 +31,16 @@ torch.foo(x)[2] != torch.foo(x[2:3])[0]
 
 from fissure_worker.oracles import compare
 from fissure_worker.oracles.call import Report
-from fissure_worker.oracles.locality import local, local_in_general
+from fissure_worker.oracles.locality import (
+    counts_parts,
+    is_dense,
+    local,
+    local_in_general,
+)
 
 PRICE = 8
 #: Elements from which PyTorch shares work between threads.
 SHARED = 1 << 15
-#: Rows that are all the same: more than code for a few rows at once takes.
-ALIKE = 9
 
 
 def check(call):
@@ -119,32 +122,8 @@ def single_rows(call):
         expected = ("%s" + text, lambda result, row=row: rows_of(result, row))
         report = compare_rows(call, lines, changed, expected)
         if report is not None:
-            return None if counts_rows(call, batched) else report
+            return None if counts_parts(call, batched, flat=False) else report
     return None
-
-
-def counts_rows(call, places):
-    """Rows that are all the same come out as others again and again from the first on: the function is about their
-    order (a causal mask). A defect at one end is none of the order."""
-    import torch
-
-    generator = torch.Generator().manual_seed(0)
-    arguments = call.build()
-    for place, tensor in call.tensors(arguments):
-        if is_dense(tensor) and tensor.is_floating_point():
-            # Numbers of the input may hide it.
-            ordinary = torch.rand(tensor.shape, dtype=torch.float64, generator=generator) + 0.25
-            arguments = arguments.replace(place, ordinary.to(tensor.dtype))
-    for place in places:
-        row = arguments.get(place)[:1]
-        alike = row.repeat([ALIKE] + [1] * (row.dim() - 1))
-        arguments = arguments.replace(place, alike)
-    result, error = call.attempt(arguments)
-    if error is not None or not compare.is_torch(result) or result.shape[:1] != (ALIKE,):
-        return False
-    half = range(1, ALIKE // 2 + 1)
-    changes = [compare.difference(result[row], result[row - 1]) is not None for row in half]
-    return sum(changes) > 1
 
 
 def names_first_dimension(call, arguments):
@@ -183,12 +162,6 @@ def is_scaled(call, changed, expected):
 
 def rows_of(result, row):
     return result[row : row + 1]
-
-
-def is_dense(value):
-    return (
-        compare.is_torch(value) and str(value.layout) == "torch.strided" and not value.is_quantized
-    )
 
 
 def two_threads(call):

@@ -35,6 +35,7 @@ import functools
 from fissure_worker import dtypes
 from fissure_worker.oracles import compare
 from fissure_worker.oracles.locality import (
+    counts_parts,
     depends_on_length,
     has_own_size,
     independent,
@@ -200,6 +201,6 @@ def elementwise_places(call):
     if not all(independent(call, places, position) for position in positions):
         return None
     # The norm of order 0 counts what is not zero, whatever it is.
-    if depends_on_length(call, places):
+    if depends_on_length(call, places) or counts_parts(call, places, flat=True):
         return None
     return places

@@ -6,6 +6,8 @@ from fissure_worker.oracles import compare
 
 #: By how much a part is larger than the others where that is tried.
 LARGER = 16
+#: Parts that are all the same: more than code for a few at once takes.
+ALIKE = 9
 
 
 def local(call, place, dimension_size, positions, flat):
@@ -106,6 +108,36 @@ def depends_on_length(call, places):
             return False
         results.append(result.reshape(-1)[0])
     return not same(*results)
+
+
+def counts_parts(call, places, flat):
+    """Parts that are all the same come out as others again and again from the first on: the function is about their
+    order (a causal mask, a position that is added). A defect at one end is none of the order."""
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+    arguments = call.build()
+    for place, tensor in call.tensors(arguments):
+        if is_dense(tensor) and tensor.is_floating_point():
+            # Numbers of the input may hide it.
+            ordinary = torch.rand(tensor.shape, dtype=torch.float64, generator=generator) + 0.25
+            arguments = arguments.replace(place, ordinary.to(tensor.dtype))
+    for place in places:
+        tensor = arguments.get(place)
+        part = tensor.reshape(-1)[:1] if flat else tensor[:1]
+        arguments = arguments.replace(place, part.repeat([ALIKE] + [1] * (part.dim() - 1)))
+    result, error = call.attempt(arguments)
+    if error is not None or not compare.is_torch(result) or result.shape[:1] != (ALIKE,):
+        return False
+    half = range(1, ALIKE // 2 + 1)
+    changes = [compare.difference(result[part], result[part - 1]) is not None for part in half]
+    return sum(changes) > 1
+
+
+def is_dense(value):
+    return (
+        compare.is_torch(value) and str(value.layout) == "torch.strided" and not value.is_quantized
+    )
 
 
 def has_own_size(call, arguments, places):

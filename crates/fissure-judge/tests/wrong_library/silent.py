@@ -76,6 +76,7 @@ CASES = [
     ("gradient", "torch.argmax", [X], "no derivative"),
     ("gradient", "right.less_its_narrow_mean", [X.double()], "float32 on the way"),
     ("kernel-path", "right.less_its_narrow_mean", [WHOLE], "a mean that is cut to 0"),
+    ("kernel-path", "right.with_positions", [X], "positions are added"),
     ("layout", "right.less_its_narrow_mean", [WHOLE << 31], "whole numbers in float32"),
     ("layout", "right.less_its_narrow_mean", [torch.rand(40, 50).double()], "float32 on the way"),
     ("covered-up", "torch.nn.functional.mish", [X * 1e20], "the overflow is in a branch not taken"),
