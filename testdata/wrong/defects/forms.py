@@ -33,6 +33,10 @@ def with_positions(input):
     return input + torch.arange(1, input.shape[-1] + 1)
 
 
+def slow_wave(input):
+    return (input * 3).sin()
+
+
 def cubed(input):
     """Its in-place form forgets one factor."""
     return input * input * input

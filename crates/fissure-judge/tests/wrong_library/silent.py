@@ -100,6 +100,7 @@ CASES = [
         [torch.randn(2, 3, 9), torch.randn(4, 3, 3)],
         "nothing beyond",
     ),
+    ("sweep", "right.slow_wave", [X], "three times the largest number overflows"),
     ("reference64", "torch.linalg.inv_ex", [SINGULAR], "singular up to the last digit"),
     ("reference64", "right.less_its_mean", [CENTRED], "digits of the difference of two numbers"),
     (
