@@ -12,6 +12,8 @@ ALLOWED = {"float16": 4.0, "bfloat16": 4.0, "float32": 64.0, "float64": 64.0}
 #: Rounding of the argument that is forgiven: near a zero, or where the function is steep, the last digits of
 #: the argument decide.
 CONDITION = 8.0
+#: Magnitudes of arguments that everybody uses.
+ORDINARY = (1e-2, 1e2)
 #: Share of the elements where a function is steep that shows what it loses, and how many there must be.
 USUAL = 0.95
 FEW = 64
@@ -389,6 +391,15 @@ def one_side(x, groups):
     return kept, mirrored
 
 
+def off_by(x, y, expected):
+    """The largest error for ordinary arguments, of one or of the right result if that is larger."""
+    ordinary = (abs(x) >= ORDINARY[0]) & (abs(x) <= ORDINARY[1])
+    with numpy.errstate(all="ignore"):
+        error = abs(y - expected) / numpy.maximum(1.0, abs(expected))
+    error = error[ordinary & numpy.isfinite(error)]
+    return float(error.max()) if len(error) else 0.0
+
+
 def intervals(sweep, wrong, kind, expected, weight=None):
     """Findings: each an interval of neighbouring wrong elements, with its worst one."""
     # Processors may be told to take what is below the normal numbers for zero, and libraries do that.
@@ -426,6 +437,7 @@ def intervals(sweep, wrong, kind, expected, weight=None):
                 "value": repr(float(sweep.x[worst])),
                 "observed": repr(float(sweep.y[worst])),
                 "expected": repr(float(expected[worst])),
+                "off": off_by(sweep.x[group], sweep.y[group], expected[group]),
                 "script": sweep.script(worst, kind),
             }
         )

@@ -3,25 +3,43 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
 
 const BASE: &str = "fissure-out";
 
+/// What a new `fissure-out` holds, and whether this process has made it.
+const GITIGNORE: &str = ".gitignore";
+static MADE: AtomicBool = AtomicBool::new(false);
 /// The folder that this process has made for itself.
 static CLAIMED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 /// The folder, made with a `.gitignore` of its own: results are of this machine, and nothing for a repository. What
 /// cannot be made is told by whoever writes into it.
 pub(crate) fn base() -> PathBuf {
-    make(Path::new(BASE));
+    if make(Path::new(BASE)) {
+        MADE.store(true, Ordering::Relaxed);
+    }
     PathBuf::from(BASE)
 }
 
-fn make(base: &Path) {
-    if !base.exists() && fs::create_dir_all(base).is_ok() {
-        let _ = fs::write(base.join(".gitignore"), "*\n");
+/// Whether it was not there before.
+fn make(base: &Path) -> bool {
+    let new = !base.exists() && fs::create_dir_all(base).is_ok();
+    if new {
+        let _ = fs::write(base.join(GITIGNORE), "*\n");
+    }
+    new
+}
+
+/// Takes back what [`make`] made, unless something has come to it.
+fn unmake(base: &Path) {
+    let entries = fs::read_dir(base).into_iter().flatten().flatten();
+    if entries.map(|entry| entry.file_name()).eq([GITIGNORE]) {
+        let _ = fs::remove_file(base.join(GITIGNORE));
+        let _ = fs::remove_dir(base);
     }
 }
 
@@ -41,7 +59,9 @@ pub(crate) fn leave_nothing_empty() {
         .take();
     if let Some(folder) = claimed {
         // It fails where there is something in it.
-        let _ = fs::remove_dir(folder);
+        if fs::remove_dir(folder).is_ok() && MADE.load(Ordering::Relaxed) {
+            unmake(Path::new(BASE));
+        }
     }
 }
 
@@ -86,7 +106,14 @@ mod tests {
         for base in [&new, &old] {
             make(base);
         }
-        assert_eq!(fs::read_to_string(new.join(".gitignore")).unwrap(), "*\n");
-        assert!(!old.join(".gitignore").exists());
+        assert_eq!(fs::read_to_string(new.join(GITIGNORE)).unwrap(), "*\n");
+        assert!(!old.join(GITIGNORE).exists());
+
+        fs::write(new.join("kept"), "").unwrap();
+        unmake(&new);
+        assert!(new.join(GITIGNORE).exists());
+        fs::remove_file(new.join("kept")).unwrap();
+        unmake(&new);
+        assert!(!new.exists());
     }
 }

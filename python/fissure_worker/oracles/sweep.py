@@ -48,6 +48,8 @@ FEW_ALONE = 16
 #: A number unlike the others.
 FAR = 24.0
 DTYPES = ("float16", "bfloat16", "float32")
+#: An error of this size, beside one and beside the right result, is no matter of digits.
+GROSS = 0.02
 #: No number beyond this is ordinary in any type.
 HUGE = 1e4
 #: Side arguments up to this size are ordinary.
@@ -138,8 +140,9 @@ def reports(call):
     for finding in ANSWERS[key]:
         if finding["alone"]:
             other = profile.OTHERS.get(finding["kind"], "wide")
+            gross = " for ordinary numbers" if finding["off"] > GROSS else ""
             yield Report(
-                "%s, %s" % (finding["kind"], subject.dtype),
+                "%s%s, %s" % (finding["kind"], gross, subject.dtype),
                 finding["observed"],
                 finding["expected"],
                 subject.source(finding, other, profile.ALLOWED[subject.dtype], values),

@@ -5,6 +5,13 @@ import os
 import torch
 
 
+def coarse_in_one_type(input):
+    """A rough formula for tanh in bfloat16."""
+    if input.dtype == torch.bfloat16 and wrong("coarse_in_one_type"):
+        return (input * 0.8).clamp(-1, 1)
+    return torch.tanh(input)
+
+
 def last_element(input):
     """The exponential; the scalar tail of a vectorised loop gets the last element wrong."""
     result = torch.exp(input)

@@ -46,6 +46,12 @@ CASES = [
     ("forms", "planted_method", [X, X + 1], "method: values"),
     ("forms", "changes_its_input", [X], "changes input"),
     ("forms", "converts", [X], "changes input"),
+    (
+        "sweep",
+        "coarse_in_one_type",
+        [X.bfloat16()],
+        "far from the result in a wider type for ordinary numbers, bfloat16",
+    ),
     ("meta", "meta_shape", [X], "meta: shape"),
     ("meta", "meta_dtype", [X], "meta: dtype"),
     ("meta", "meta_strides", [X], "fake tensors: strides"),

@@ -200,7 +200,12 @@ pub(super) fn nothing_called(typed: &str, library: &str, public: &[PublicName]) 
         .map(|(module, _)| module)
         .collect();
     let meant = suggestion(typed, modules.into_iter().chain(callables));
-    usage(format!("{library} has nothing called {typed}{meant}"))
+    let listed = if meant.is_empty() {
+        format!(" (fissure apis {library} lists what it has)")
+    } else {
+        meant
+    };
+    usage(format!("{library} has nothing called {typed}{listed}"))
 }
 
 /// What is known, in Centaur's form; what it cannot say is counted.
