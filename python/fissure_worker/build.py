@@ -17,10 +17,6 @@ TUPLE = 9
 DICT = 10
 
 
-class NotThere(AttributeError):
-    """A module has nothing of that name."""
-
-
 def resolve(path):
     """The object with a dotted path; modules on the way are imported."""
     parts = path.split(".")
@@ -38,7 +34,7 @@ def resolve(path):
                 if getattr(error, "name", None) in (None, done) or done.startswith(
                     str(error.name) + "."
                 ):
-                    raise NotThere("there is no %s" % done) from error
+                    raise AttributeError("there is no %s" % done) from error
                 raise ImportError("%s cannot be imported: %s" % (done, error)) from error
     return found
 

@@ -6,7 +6,7 @@ import inspect
 import json
 
 from fissure_worker import documented
-from fissure_worker.build import NotThere, resolve
+from fissure_worker.build import resolve
 from fissure_worker.outcome import message_of, name_of
 
 TEXT_LIMIT = 200
@@ -83,10 +83,11 @@ def describe(adapter, path):
             for parameter in answer["params"] or ():
                 if parameter["kind"] == "positional_or_keyword":
                     parameter["kind"] = "keyword_only"
-    except NotThere as error:
-        answer["missing"] = message_of(error)
     except BaseException as error:
-        answer["missing"] = "%s: %s" % (name_of(error), message_of(error))
+        # `resolve` tells in words what no import has brought.
+        told = isinstance(error, AttributeError) and isinstance(error.__cause__, ImportError)
+        name = "" if told else name_of(error) + ": "
+        answer["missing"] = name + message_of(error)
     return json.dumps(answer).encode("ascii")
 
 

@@ -140,6 +140,7 @@ impl Finding {
                 self.interest() == Interest::Strictness
             }
             Oracle::Message => self.has_odd_input(),
+            _ if self.is_about_a_refusal() => self.interest() == Interest::Strictness,
             _ => false,
         }
     }

@@ -62,6 +62,7 @@ impl Finding {
         match self.verdict.kind {
             OutcomeKind::WrongResult | OutcomeKind::Nan => match self.verdict.oracle {
                 _ if input.empty || input.rare_dtype => Interest::Strictness,
+                _ if input.large && self.is_about_a_refusal() => Interest::Strictness,
                 Oracle::Gradient => Interest::WrongGradient,
                 // What was refused was not promised: only the two sides differ in what they take.
                 Oracle::Meta if self.is_refusal() => Interest::Strictness,
@@ -91,6 +92,11 @@ impl Finding {
 }
 
 impl Finding {
+    /// One way to make the call is refused where another is taken.
+    pub(crate) fn is_about_a_refusal(&self) -> bool {
+        self.verdict.detail.contains(": raises ")
+    }
+
     /// Nobody would write the input, neither as it was met nor as it was made small.
     pub(crate) fn has_odd_input(&self) -> bool {
         let input = self.oddness();
@@ -228,6 +234,22 @@ mod tests {
         assert_eq!(absurd.interest(), Interest::CrashOnAbsurdInput);
         assert_eq!((wrong.interest().rank(), absurd.interest().rank()), (1, 5));
         assert!(!absurd.is_note());
+    }
+
+    #[test]
+    fn a_layout_that_is_refused_beside_an_absurd_number_is_a_note() {
+        let refused = |detail: &str, value| {
+            let mut found = finding(OutcomeKind::WrongResult, Oracle::Layout, value);
+            found.verdict.detail = detail.into();
+            found.is_note()
+        };
+        let raises = "every second element of x: raises RuntimeError";
+        assert!(refused(raises, Value::Int(1 << 57)));
+        assert!(!refused(raises, Value::Int(3)));
+        assert!(!refused(
+            "every second element of x: values",
+            Value::Int(1 << 57)
+        ));
     }
 
     #[test]
