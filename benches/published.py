@@ -51,6 +51,7 @@ PUBLISHED = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu torch.ops.aten.convolution_backward
     torch.ops.aten.as_strided torch._scaled_dot_product_attention_math torch.batch_norm_update_stats
     torch.quantized_max_pool2d torch.fused_moving_avg_obs_fake_quant torch._fused_moving_avg_obs_fq_helper
+    torch.ops.aten.multi_margin_loss_backward torch.mkldnn_max_pool2d torch.nn.ReplicationPad2d
     """
     },
     "torch==2.12.0": {
@@ -59,7 +60,21 @@ PUBLISHED = {
     """,
         "result": "torch.floor_divide torch.remainder",
     },
+    "torch==1.11.0": {
+        "memory": """
+    torch.native_channel_shuffle torch.mkldnn_convolution torch._C._nn.max_pool3d_with_indices torch._C._nn.im2col
+    torch._fft_r2c
+    """
+    },
+    "torch==2.1.0": {"memory": "torch._foreach_mul_ torch.div torch._C._nn.replication_pad2d"},
+    "torch==2.3.1": {"result": "torch.gather torch.take_along_dim"},
     "torch==2.9.1": {"result": "torch.arange"},
+    "tensorflow-cpu==2.16.1": {
+        "memory": """
+    tf.raw_ops.SparseMatrixZeros tf.raw_ops.FusedPadConv2D tf.raw_ops.FusedResizeAndPadConv2D
+    tf.raw_ops.SoftmaxCrossEntropyWithLogits tf.raw_ops.ParallelConcat tf.raw_ops.Unbatch tf.raw_ops.ResizeBicubic
+    """
+    },
     "tensorflow-cpu==2.21.0": {"result": "tf.reduce_mean tf.math.reduce_std"},
     "jax==0.6.0": {"result": "jax.numpy.linalg.matrix_power"},
 }

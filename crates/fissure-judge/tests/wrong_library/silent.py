@@ -21,6 +21,7 @@ NO_RANK = torch.tensor(
     ]
 )
 ROWS = torch.tensor([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+ONE = torch.tensor([0.0] * 4 + [1.0] + [0.0] * 7)
 WHOLE = torch.tensor([[1, 0, 0], [0, 0, 0]])
 CENTRED = torch.tensor([[1.0], [1.0], [0.0], [-4.0]], dtype=torch.float16)
 SINGULAR = torch.tensor([[5.0, 6.0, 7.0], [3.0, 4.0, 5.0], [1.0, 1.0, 1.0]])
@@ -76,6 +77,7 @@ CASES = [
     ("gradient", "torch.argmax", [X], "no derivative"),
     ("gradient", "right.less_its_narrow_mean", [X.double()], "float32 on the way"),
     ("kernel-path", "right.less_its_narrow_mean", [WHOLE], "a mean that is cut to 0"),
+    ("kernel-path", "torch.isin", [ONE, 1.0 - 2.0 * ONE], "one of these among those"),
     ("kernel-path", "right.with_positions", [X], "positions are added"),
     ("layout", "right.less_its_narrow_mean", [WHOLE << 31], "whole numbers in float32"),
     ("layout", "right.less_its_narrow_mean", [torch.rand(40, 50).double()], "float32 on the way"),
