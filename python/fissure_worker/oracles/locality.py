@@ -50,15 +50,15 @@ def independent(call, places, position):
 def local_in_general(call, places, size, positions, flat):
     """`local` once more with ordinary random numbers in place of the input's own: special values hide that
     parts meet (a maximum that is not overwritten, one dominating element). Where nothing depends on such numbers (is one
-    of these among those?), with few different ones."""
-    for coarse in (False, True):
-        answer = local_with_ordinary(call, places, size, positions, flat, coarse)
+    of these among those?), with the same numbers in every tensor, in another order."""
+    for shared in (False, True):
+        answer = local_with_ordinary(call, places, size, positions, flat, shared)
         if answer is not None:
             return answer
     return True
 
 
-def local_with_ordinary(call, places, size, positions, flat, coarse):
+def local_with_ordinary(call, places, size, positions, flat, shared):
     """None where nothing changes."""
     import torch
 
@@ -67,9 +67,13 @@ def local_with_ordinary(call, places, size, positions, flat, coarse):
     for place in places:
         tensor = arguments.get(place)
         if tensor.is_floating_point():
-            ordinary = torch.rand(tensor.shape, dtype=torch.float64, generator=generator) + 0.25
-            ordinary = (ordinary * 4.0).floor() / 4.0 if coarse else ordinary
-            arguments = arguments.replace(place, ordinary.to(tensor.dtype))
+            if shared:
+                count = tensor.numel()
+                ordinary = torch.randperm(count, generator=generator).double() / count + 0.25
+            else:
+                ordinary = torch.rand(tensor.numel(), dtype=torch.float64, generator=generator)
+                ordinary = ordinary + 0.25
+            arguments = arguments.replace(place, ordinary.reshape(tensor.shape).to(tensor.dtype))
     before, error = call.attempt(arguments)
     if error is not None:
         # A domain that those numbers leave: what was seen with the input's own has to do.
