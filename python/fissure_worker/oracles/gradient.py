@@ -45,8 +45,12 @@ OPEN = ("nondeterministic", "non-deterministic", "undefined behavior")
 #: More elements than this are too many for central differences at a fair price.
 LARGEST = 1 << 14
 STEP = 1e-6
-#: A step that is felt where the function works in `float32` inside, for elements of the size of 1.
+#: A step that is felt where the function works in `float32` inside, for elements of the size of 1; one that only
+#: `float64` feels; and those for functions that do not feel that one, with what such a difference may be off.
 COARSE = 2.0**-12
+TINY = 2.0**-36
+STAIRS = (COARSE, 2.0**-7, 2.0**-4, 2.0**-2)
+ROUGH = 0.05
 #: Elements beyond this do not feel such a step.
 MODERATE = 1e4
 #: Last digits of a sum of results.
@@ -189,6 +193,13 @@ class Line:
             change = float(self.weighted(after) - self.weighted(before))
         return change / (2 * step), ROUNDING * size / step
 
+    def stands_still(self, step):
+        """A step changes no result: it was rounded away."""
+        with self.torch.no_grad():
+            before = self.outputs(self.start)
+            after = self.outputs(self.start + step * self.direction)
+        return all(bool((one == two).all()) for one, two in zip(before, after))
+
 
 class Unsuitable(Exception):
     """This call is not one to differentiate."""
@@ -220,11 +231,11 @@ def derivatives(call, place, neighbour):
     return reverse, forward, small, abs(small - large) + rounding, line.chosen
 
 
-def disagrees(value, numerical, uncertainty):
+def disagrees(value, numerical, uncertainty, tolerance=TOLERANCE):
     """By more than rounding and truncation of the differences explain."""
     if value is None:
         return False
-    allowed = TOLERANCE * max(1.0, abs(numerical), abs(value)) + 4 * uncertainty
+    allowed = tolerance * max(1.0, abs(numerical), abs(value)) + 4 * uncertainty
     return abs(value - numerical) > allowed
 
 
@@ -266,13 +277,18 @@ def is_right_from_afar(call, place, value):
     """Central differences of a far larger step agree with the derivative: those of the small one are about the
     rounding of numbers that the function makes narrow on the way (`x.float()`)."""
     line = Line(call, place, 0)
-    step = COARSE * max(1.0, compare.largest(line.start))
+    size = max(1.0, compare.largest(line.start))
     try:
         line.reverse()
-        numerical, rounding = line.numerical(step)
+        steps, tolerance = (
+            (STAIRS, ROUGH) if line.stands_still(TINY * size) else ((COARSE,), TOLERANCE)
+        )
+        differences = [line.numerical(step * size) for step in steps]
     except Exception:
         return False
-    return not disagrees(value, numerical, rounding)
+    return any(
+        not disagrees(value, numerical, rounding, tolerance) for numerical, rounding in differences
+    )
 
 
 def call_lines(call, place):

@@ -37,6 +37,10 @@ def slow_wave(input):
     return (input * 3).sin()
 
 
+def product_in_bfloat16(input, other):
+    return (input.bfloat16() @ other.bfloat16().t()).to(input.dtype)
+
+
 def cubed(input):
     """Its in-place form forgets one factor."""
     return input * input * input

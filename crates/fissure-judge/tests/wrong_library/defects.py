@@ -58,6 +58,7 @@ CASES = [
     ("meta", "meta_rejects", [X], "meta: raises ValueError"),
     ("gradient", "backward", [X], "reverse mode by input"),
     ("gradient", "forward_mode", [X], "forward mode by input"),
+    ("gradient", "clipped", [X * 4], "reverse mode by input"),
     ("gradient", "second_argument", [X, X + 1], "reverse mode by other"),
     ("uninitialised", "unwritten_end", [X], "fresh memory: values"),
     ("uninitialised", "unwritten_end", [torch.randn(2, 50_000)], "fresh memory: values"),

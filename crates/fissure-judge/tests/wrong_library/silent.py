@@ -76,6 +76,7 @@ CASES = [
     ("gradient", "torch.nn.functional.dropout", [X], "random numbers"),
     ("gradient", "torch.argmax", [X], "no derivative"),
     ("gradient", "right.less_its_narrow_mean", [X.double()], "float32 on the way"),
+    ("gradient", "right.product_in_bfloat16", [X, X[:2]], "bfloat16 on the way"),
     ("kernel-path", "right.less_its_narrow_mean", [WHOLE], "a mean that is cut to 0"),
     ("kernel-path", "torch.isin", [ONE, 1.0 - 2.0 * ONE], "one of these among those"),
     ("kernel-path", "right.with_positions", [X], "positions are added"),
