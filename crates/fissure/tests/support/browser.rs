@@ -16,6 +16,28 @@ use serde_json::{Value, json};
 /// How long a page may take to show what is expected of it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A driver that finds the port it chose taken ends, which happens where several start at once.
+const STARTS: usize = 5;
+
+/// A driver and its port; `None` where it ended without one.
+fn started() -> std::io::Result<Option<(Child, u16)>> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let output = BufReader::new(driver.stdout.take().expect("it is piped"));
+    let port = output.lines().map_while(Result::ok).find_map(|line| {
+        let (_, port) = line.split_once("started successfully on port ")?;
+        port.trim_end_matches('.').parse().ok()
+    });
+    if port.is_none() {
+        driver.kill()?;
+        driver.wait()?;
+    }
+    Ok(port.map(|port| (driver, port)))
+}
+
 pub(crate) struct Browser {
     driver: Child,
     port: u16,
@@ -25,30 +47,17 @@ pub(crate) struct Browser {
 impl Browser {
     /// A browser with a window of this size; `None`, with the reason printed, where there is none.
     pub(crate) fn start(width: u32, height: u32, dark: bool) -> Option<Browser> {
-        let started = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn();
-        let mut driver = match started {
-            Ok(driver) => driver,
-            Err(error) => {
+        let (driver, port) = match (0..STARTS).find_map(|_| started().transpose()) {
+            Some(Ok(started)) => started,
+            Some(Err(error)) => {
                 fissure_testing::say(&format!(
                     "no chromedriver here ({error}), so the tests in a browser are not run \
                      (Debian: apt-get install chromium chromium-driver)"
                 ));
                 return None;
             }
+            None => panic!("chromedriver does not say its port in {STARTS} starts"),
         };
-        let output = BufReader::new(driver.stdout.take().expect("it is piped"));
-        let port = output
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let (_, port) = line.split_once("started successfully on port ")?;
-                port.trim_end_matches('.').parse().ok()
-            })
-            .expect("chromedriver says its port");
         let mut browser = Browser {
             driver,
             port,
