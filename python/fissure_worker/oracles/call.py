@@ -228,7 +228,7 @@ class Call:
     @property
     def is_of_library(self):
         """A library's own function, not one that somebody wrote with it."""
-        return self.path.partition(".")[0] in ("torch", "numpy") + foreign.LIBRARIES
+        return self.path.partition(".")[0] in functions.LIBRARIES
 
     @property
     def is_elementwise(self):

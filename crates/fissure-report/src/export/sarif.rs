@@ -263,9 +263,12 @@ mod tests {
     #[test]
     fn a_diff_of_another_file_changes_nothing_in_this_one() {
         let diff = "--- a/src/x.py\n+++ b/src/x.py\n@@ -4,1 +4,1 @@\n-two\n+TWO\n";
-        assert!(is_of(diff, "/work/project/src/x.py"));
-        assert!(!is_of(diff, "/work/project/src/y.py"));
-        assert!(!is_of(&format!("{diff}{diff}"), "/work/project/src/x.py"));
+        assert!(is_of(diff, "/home/me/project/src/x.py"));
+        assert!(!is_of(diff, "/home/me/project/src/y.py"));
+        assert!(!is_of(
+            &format!("{diff}{diff}"),
+            "/home/me/project/src/x.py"
+        ));
     }
 
     #[test]
